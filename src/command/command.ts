@@ -4,19 +4,15 @@ import type { Propagation } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
 import type { Subject } from './subject.ts';
 
-/**
- * A requested change of one object. A decision depends only on the command, the state and the facts. The facts include
- * the time, the uid and the random part of a name, so a decision is pure.
- */
+/** A requested change of one object. A decision depends only on the command, the state and the facts. */
 export type Command =
   /**
-   * `object` is the body of the request. apiVersion and kind may be absent; metadata that the server manages is
+   * `object` is the body of the request, perhaps without apiVersion and kind. Metadata that the server manages is
    * replaced (decision 1.4).
    */
   | { readonly type: 'create'; readonly object: JsonObject }
   /**
-   * PUT. For the parts `main` and `status`, `object` is the whole object, of which the part is written. For the part
-   * `scale`, `object` is a Scale.
+   * PUT. For the parts `main` and `status`, `object` is the whole object. For the part `scale`, `object` is a Scale.
    */
   | {
       readonly type: 'replace';
@@ -34,8 +30,8 @@ export type Command =
       readonly preconditions: Preconditions;
     }
   /**
-   * Marks the object for deletion, and removes the object if it has no finalizers. If `propagation` is absent, the
-   * object's finalizers determine what happens to the dependents.
+   * Marks the object for deletion, and removes an object without finalizers. Without `propagation`, the finalizers
+   * determine what happens to the dependents.
    */
   | {
       readonly type: 'delete';
@@ -44,8 +40,8 @@ export type Command =
       readonly propagation?: Propagation | undefined;
     }
   /**
-   * Writes the labels, the annotations and the members of `past` to the object, except for the status. `past` is an
-   * earlier state of the name.
+   * Writes the labels, the annotations and the members of `past`, except for the status. `past` is an earlier state of
+   * the name.
    */
   | {
       readonly type: 'restore';
@@ -53,51 +49,51 @@ export type Command =
       readonly past: ResourceObject;
       readonly preconditions: Preconditions;
     }
-  /** Changes nothing. The command is refused if the object does not exist. */
+  /** Changes nothing. Refused if the object does not exist. */
   | { readonly type: 'find'; readonly name: string }
-  /** Sent by garbage collection. Removes the object with this uid. The object must be marked and have no finalizers. */
+  /** Sent by garbage collection. Removes the object with this uid, which must be marked and have no finalizers. */
   | { readonly type: 'collect'; readonly name: string; readonly uid: string }
   /**
    * Sent by the platform. Appends the object again at the next revision, if the object has this uid and version. The
-   * event is decided by the declaration in force, so the event contains the object's values in the indexes that are
-   * unique now. Values that cannot be indexed are left out.
+   * new event contains the object's values in the indexes that are unique now, except for values that cannot be
+   * indexed.
    */
   | { readonly type: 'fence'; readonly name: string; readonly uid: string; readonly version: number };
 
 /**
  * The part of an object that a write changes. A write of `main` ignores the status if the type has the status
- * subresource. A write of `status` ignores all other members, except the preconditions in the metadata.
+ * subresource. A write of `status` ignores all other members, except for preconditions in the metadata.
  */
 export type Part = 'main' | 'status';
 
 export type Patch =
-  /** RFC 6902. `resource/object/patch.ts` decodes the operations. */
+  /** RFC 6902. */
   | { readonly kind: 'json'; readonly operations: readonly JsonValue[] }
   /** RFC 7396. */
   | { readonly kind: 'merge'; readonly document: JsonValue };
 
-/** Preconditions in addition to those in the body (metadata.version, resourceVersion and uid; decisions 2.2, 1.4). */
+/**
+ * Preconditions in addition to the preconditions in the body (metadata.version, resourceVersion and uid; decisions 2.2,
+ * 1.4).
+ */
 export type Preconditions = {
   /**
-   * `If-Match`: the write is refused with 412 unless the current version is one of these versions. `any` accepts every
+   * `If-Match`: the write is refused with 412 unless the list contains the current version. `any` matches every
    * version.
    */
   readonly ifMatch?: readonly number[] | 'any';
-  /** DeleteOptions.preconditions. A write is refused with 409 if the object has another uid or resourceVersion. */
+  /** DeleteOptions.preconditions. A write is refused with 409 if the uid or the resourceVersion differs. */
   readonly uid?: string;
   readonly resourceVersion?: string;
 };
 
-/** The caller and the options of a write, the same for every kind of command. */
+/** The caller and the options of a write. */
 export type WriteContext = {
-  /**
-   * The author of the write. The rights of the author are checked, even if another part of the platform performs the
-   * write.
-   */
+  /** The author of the write. The write is checked against the author's rights. */
   readonly subject: Subject;
   readonly cause: Cause;
   /**
-   * For a write in a step of a reconciler: the event that caused the step. Absent for other writes, and for a step
+   * The event that caused the step, for a write in a step of a reconciler. Undefined for other writes, and for steps
    * without a cause.
    */
   readonly causedBy?: CausingEvent | undefined;
@@ -105,40 +101,31 @@ export type WriteContext = {
   readonly dryRun: boolean;
   /**
    * The handling of unknown fields (decision 1.9). If undefined, unknown metadata is refused, and the schema decides
-   * whether other unknown fields are refused.
+   * about other unknown fields.
    */
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore' | undefined;
   /** The kind of author. A write with the origin `plugin` must not set reserved labels (decision 1.8). */
   readonly origin: 'client' | 'plugin' | 'platform';
   /**
-   * The subject with the rate limits that apply to the write; if undefined, `subject`. A write of a plugin's route is
-   * charged to the caller of the route.
+   * The subject with the rate limits of the write, `subject` by default. A write of a plugin's route is charged to the
+   * caller of the route.
    */
   readonly chargedTo?: Subject;
   /**
-   * For a write that is charged to a visitor: the visitor's address. The rate limits are those of the network of the
-   * address. If undefined, the address in `cause` is used.
+   * The visitor's address, for a write that is charged to a visitor. The rate limits belong to the network of the
+   * address. By default, the address in `cause`.
    */
   readonly chargedFrom?: string;
-  /**
-   * Marks a write of one of the writer's own tokens or sessions, or of the writer's profile. Stricter rate limits apply
-   * to such writes in addition to the general limits.
-   */
+  /** Marks a write of the writer's own token, session or profile. Stricter rate limits apply in addition. */
   readonly isOwn?: true;
   /**
-   * The limits that do not apply to this write. `counted`: the write is already counted, so only its bytes are limited.
-   * `whole`: the write is one of a series that must complete, so no rate limit refuses it, but its bytes are charged.
+   * The limits that do not apply. `counted`: the write is already counted, so only its bytes are limited. `whole`: the
+   * write belongs to a series that must complete, so no rate limit refuses the write.
    */
   readonly admitted?: 'counted' | 'whole';
-  /**
-   * Marks a write of an object from an installed plugin's files. The files limit the number of such objects, so the
-   * write may use the disk reserve.
-   */
+  /** Marks a write of an object from the files of an installed plugin. Such a write may use the disk reserve. */
   readonly isShipped?: true;
-  /**
-   * Returns a signal that aborts when the client disconnects. The function is called only if the write queues for
-   * expensive work.
-   */
+  /** Returns a signal that aborts when the client disconnects. Called only if the write queues for expensive work. */
   readonly signal?: () => AbortSignal;
 };
 
@@ -150,7 +137,7 @@ export type WriteOutcome =
       /** `metadata.version` in the response. */
       readonly version: number;
       readonly name: string;
-      /** False if nothing was appended, because the write changes nothing or is a dry run. */
+      /** False if nothing was appended, because of a dry run or a write without changes. */
       readonly appended: boolean;
       /** Texts for `Warning: 299` headers. */
       readonly warnings: readonly string[];

@@ -8,9 +8,8 @@ type Patched =
   { readonly ok: true; readonly document: JsonObject } | { readonly ok: false; readonly rejection: Rejection };
 
 /**
- * Applies a patch to an object in the form in which responses contain the object. If the patch does not set `version`
- * and `resourceVersion`, the patched document has the current values, so the later check of these two members passes.
- * If the patch sets other values, this check refuses the write.
+ * Applies a patch to an object as responses contain the object. Without a patched `version` and `resourceVersion`, the
+ * document has the current values, so a later check of these preconditions passes.
  */
 export function patched(shown: JsonObject, patch: Patch): Patched {
   const result =

@@ -22,10 +22,7 @@ type Target = {
   readonly preconditions: Preconditions;
 };
 
-/**
- * Returns the stored object as a Scale, to which a patch of the subresource applies; undefined if the type has no
- * subresource `scale`.
- */
+/** Returns the stored object as a Scale; undefined for a type without the subresource `scale`. */
 export function shownScale(state: LiveState, { type }: Facts): JsonObject | undefined {
   return type.scale === undefined
     ? undefined
@@ -33,8 +30,8 @@ export function shownScale(state: LiveState, { type }: Facts): JsonObject | unde
 }
 
 /**
- * Checks the identity, preconditions and schema of a Scale, and returns a draft of the whole object with the Scale's
- * number of replicas. The caller must validate the draft by the schema of the object, as for any write.
+ * Checks the identity, preconditions and schema of a Scale. Returns a draft of the whole object with the number of
+ * replicas. The caller must validate the draft by the schema of the object.
  */
 export function scaledDraft(state: LiveState, given: Draft, target: Target, facts: Facts): ScaledDraft | Refused {
   const { type } = facts;

@@ -33,9 +33,9 @@ import {
 import { admit, nameViolations, refuseViolations, type Admitted } from './validation.ts';
 
 export type Decision =
-  /** A decision with `withheld` must not be appended. The caller must store the secret and then decide again. */
+  /** With `withheld`, the event must not be appended. The caller must store the secret and decide again. */
   | (Emitted & { readonly ok: true; readonly withheld?: Withheld | undefined })
-  /** The command does not change the stored object, so nothing is appended (decision 1.6). */
+  /** The command changes nothing, so nothing is appended (decision 1.6). */
   | {
       readonly ok: true;
       readonly event: undefined;
@@ -75,7 +75,7 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
   }
 }
 
-/** Returns the name of a new object; undefined if the body has neither a name nor a `generateName`. */
+/** Returns the name of a new object; undefined for a body without a name and a `generateName`. */
 export function nameOf(object: JsonObject, suffix: string): string | undefined {
   const { name, generateName } = namesOf(object);
   return name ?? completed(generateName, suffix);
@@ -156,8 +156,8 @@ function decidePatch(stored: State, command: Command & { readonly type: 'patch' 
   const scale = command.part === 'scale' ? shownScale(state, facts) : undefined;
   const result = patched(scale ?? shownObject(state.object, state.position.toString()), command.patch);
   if (result.ok) return decideWhole(state, draftOf(result.document), command, facts);
-  // A malformed patch is refused before the preconditions are checked; a patch that cannot be applied is refused
-  // afterwards.
+  // A malformed patch is refused before the check of the preconditions. A patch that cannot be applied is refused after
+  // the check.
   return result.rejection.reason === 'bad-request'
     ? result
     : (checkPreconditions(state, command.preconditions, facts) ?? result);
@@ -165,7 +165,7 @@ function decidePatch(stored: State, command: Command & { readonly type: 'patch' 
 
 type Target = { readonly name: string; readonly part: Part; readonly preconditions: Preconditions };
 
-/** `draft` is the whole object, or a Scale for the part `scale`. A Scale changes only the number of replicas. */
+/** `draft` is the whole object, or a Scale for the part `scale`. */
 function decideWhole(
   state: LiveState,
   draft: Draft,
@@ -193,7 +193,7 @@ function decideReplace(state: LiveState, given: Draft, target: Target, facts: Fa
 
 type Replacing = { readonly proposed: Draft; readonly admitted: Admitted; readonly part: Part };
 
-/** Decides a replacement of an object. The caller has checked the preconditions of the write. */
+/** The caller has checked the preconditions of the write. */
 function decideCurrent(state: LiveState, { proposed, admitted, part }: Replacing, facts: Facts): Decision {
   const { type } = facts;
   const { object: current } = state;
@@ -279,10 +279,7 @@ function decideCollect(state: State, name: string, uid: string, facts: Facts): D
   return { ok: true, event, entry: undefined, object: event.object, warnings: [] };
 }
 
-/**
- * Decides a fence. No client requested the fence, so only the version of the object changes. Values that cannot be
- * indexed get no claim.
- */
+/** A fence changes only the version of the object. Values that cannot be indexed get no claim. */
 function decideFence(
   state: State,
   { name, uid, version }: Command & { readonly type: 'fence' },

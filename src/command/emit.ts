@@ -14,16 +14,13 @@ export type Emitted =
   | {
       readonly ok: true;
       readonly event: ObjectEvent;
-      /**
-       * The index entry of the object, so that the fold need not compute the entry again. If undefined, the fold
-       * computes it.
-       */
+      /** The index entry of the object; undefined if the fold must compute the entry. */
       readonly entry: IndexEntry | undefined;
       readonly object: ResourceObject;
       readonly warnings: readonly string[];
       /**
-       * The event that removes the object, if the object is marked and has no finalizers. Both events are appended
-       * together (decision 3.1). `object` is then the removed object.
+       * The event that removes a marked object without finalizers. Both events are appended together (decision 3.1),
+       * and `object` is the removed object.
        */
       readonly removal?: Removal;
     };
@@ -38,10 +35,7 @@ type Change = {
   readonly warnings: readonly string[];
 };
 
-/**
- * Returns the event for an object. Refuses the object if any index of the type cannot index it, even if this index is
- * not unique.
- */
+/** Returns the event for an object. Refuses an object that some index of the type cannot index. */
 export function emit({ type, onceUnique }: Declared, { event, object, warnings }: Change): Emitted {
   try {
     const entry = entryOf(type.indexes, object);
@@ -67,8 +61,8 @@ export function emit({ type, onceUnique }: Declared, { event, object, warnings }
 }
 
 /**
- * Returns the event for a marked object or for a fence. Such an event must not be refused: if an index cannot index the
- * object, for example because the index was declared later, the event contains no values of this index.
+ * Returns the event for a marked object or a fence. Such an event is never refused: the event contains no values of an
+ * index that cannot index the object.
  */
 export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emitted {
   const emitted = emit({ type, onceUnique }, change);
@@ -84,7 +78,7 @@ export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emi
   };
 }
 
-/** Adds the event that removes the object, if the object is marked and has no finalizers. */
+/** Adds the event that removes the object, for a marked object without finalizers. */
 export function emitRemoved(emitted: Emitted): Emitted {
   if (!emitted.ok || !isRemovable(emitted.object)) return emitted;
   const removal = removalOf(emitted.object);
@@ -95,10 +89,7 @@ export function isRemovable({ metadata: { deletionTimestamp, finalizers } }: Res
   return deletionTimestamp !== undefined && finalizers === undefined;
 }
 
-/**
- * Returns the event that removes the object. `object` is the object's state before the removal, so the removal has the
- * next version.
- */
+/** Returns the event that removes an object. The removal has the next version. */
 export function removalOf(object: ResourceObject): Removal {
   const { metadata } = object;
   const removed = { ...object, metadata: { ...metadata, version: metadata.version + 1 } };

@@ -4,70 +4,64 @@ import type { HeldValue } from '../resource/type/held-values.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 
 /**
- * Events are facts and have names in the past tense. An object event contains the whole object after the change, so
- * watches, history and rebuilds need no further reads. `values` contains the unique values of the object after the
- * change, so claims are checked with events only, without plugin code (consistency protocol, 1).
+ * An object event contains the whole object after the change, so watches, history and rebuilds need no further reads.
+ * `values` contains the object's unique values, so claims are checked without plugin code (consistency protocol, 1).
  */
 
 export type ObjectEvent =
   | ({ readonly type: 'ObjectCreated' } & Contents)
   | ({ readonly type: 'ObjectUpdated' } & Contents)
   | ({ readonly type: 'ObjectDeletionRequested' } & Contents)
-  /** `object` is the last state of the object. A deleted object holds no unique values and no references. */
+  /** `object` is the last state of the object. */
   | { readonly type: 'ObjectDeleted'; readonly object: ResourceObject; readonly values: readonly [] }
   /**
-   * A fence. It takes a revision, so that the log refuses a pending append at this revision. `object` is absent for a
-   * name without an object.
+   * A fence: takes a revision, so that the log refuses a pending append at the revision. `object` is absent for a name
+   * without an object.
    */
   | ({ readonly type: 'NameFenced' } & Partial<Contents> & Pick<Contents, 'values'>);
 
 type Contents = {
   readonly object: ResourceObject;
   readonly values: readonly HeldValue[];
-  /** All references of the object after the change; absent if there are none. */
+  /** All references of the object after the change; absent without references. */
   readonly refs?: readonly HeldReference[];
 };
 
 export type ClaimEvent =
   /**
-   * `holder` is the stream of the object with the claim. Under the claim, appends to this stream have at most `through`
-   * as their expected revision. An append that expects no stream has the expected revision -1.
+   * `holder` is the stream of the object with the claim. The claim covers appends to this stream with an expected
+   * revision of at most `through`; -1 stands for an absent stream.
    */
   | { readonly type: 'ValueClaimed'; readonly holder: string; readonly through: number }
   | { readonly type: 'ValueReleased'; readonly holder: string; readonly through: number };
 
 /**
- * Intents, which announce writes that could break strict references (consistency protocol, 9). `through` is the highest
- * expected revision of all appends that this intent and earlier intents in the stream announced. An append that expects
- * no object has the expected revision -1. The announced appends are pending until the object has a revision above
- * `through`.
+ * Intents announce writes that could break strict references (consistency protocol, 9). `through` is the highest
+ * expected revision of all announced appends in the stream; -1 stands for an absent object. The appends are pending
+ * until the object has a revision above `through`.
  */
 export type IntentEvent =
-  /** In `ref:<type>/<name>`: a write of this object will name the objects `targets` (`<type>/<name>`). */
+  /** In `ref:<type>/<name>`: a write of the object will refer to the objects `targets` (`<type>/<name>`). */
   | { readonly type: 'ReferencesIntended'; readonly targets: readonly string[]; readonly through: number }
-  /** In `closing:<type>/<name>`: this object will be deleted. */
+  /** In `closing:<type>/<name>`: the object will be deleted. */
   | { readonly type: 'DeletionIntended'; readonly through: number }
-  /** The intent at the revision `revision` of this stream has ended without an append. */
+  /** The intent at `revision` of this stream has ended without an append. */
   | { readonly type: 'IntentWithdrawn'; readonly revision: number; readonly through: number };
 
 export type SecretEvent =
   /**
-   * `hash` is a PHC string (`$scrypt$…`). The hash is valid as soon as an event of the user contains the revision of
-   * this event.
+   * `hash` is a PHC string (`$scrypt$…`). The hash becomes valid when an event of the user contains this event's
+   * revision.
    */
   | { readonly type: 'PasswordSet'; readonly hash: string }
   /** `digest` is the SHA-256 of the token's text, in hex. The text is never stored. */
   | { readonly type: 'TokenIssued'; readonly digest: string };
 
-/**
- * Events about the log, in the stream `platform:log`. The first event is the founding. The last `EpochStarted` is in
- * force.
- */
+/** Events about the log, in the stream `platform:log`. The last `EpochStarted` is in force. */
 export type PlatformEvent =
   /**
-   * Begins an epoch. Positions after this event may also exist in other copies of this log, or in this log before a
-   * restore, so a position is valid only within its epoch (consistency protocol, 5). `domain` is the domain of the
-   * platform; a log belongs to one platform.
+   * Begins an epoch. Copies and restores may reuse positions, so a position is valid only within its epoch (consistency
+   * protocol, 5). `domain` is the domain of the log's platform.
    */
   | {
       readonly type: 'EpochStarted';
@@ -77,17 +71,14 @@ export type PlatformEvent =
       readonly reason: 'founded' | 'copied' | 'restored';
       readonly copyOf?: { readonly logId: string; readonly epoch: number };
       /**
-       * In a copy of a log: the id of the source's Merkle tree, which this log continues. If absent, the event begins a
-       * new tree.
+       * The id of the source's Merkle tree, in a copy, which continues this tree. If absent, the event begins a new
+       * tree.
        */
       readonly tree?: string;
-      /** After a restore: the part of the previous epoch's tree that this log contains. */
+      /** The part of the previous epoch's tree that the log contains after a restore. */
       readonly before?: { readonly tree: string } & TreeSize;
     }
-  /**
-   * The copy that started this epoch is complete: its events and its tree equal those of the source. Before this event,
-   * no server may use the copy.
-   */
+  /** The copy that started this epoch is complete and equals its source. No server may use an incomplete copy. */
   | { readonly type: 'CopyFinished'; readonly events: number; readonly tree?: TreeSize };
 
 /** A Merkle tree over the first `size` leaves of the log. `root` is base64 (docs/spec/tree.md). */
@@ -97,9 +88,8 @@ export type TreeSize = {
 };
 
 /**
- * An event of the stream `platform:tree`: size and root of a tree that a leader has signed. A node stops if its own
- * tree has another root at this size. `checkpoint` is the signed note of this size and root. The checkpoint proves to a
- * reader of a part of the log that the part is unchanged up to this size.
+ * The size and root of a tree that a leader has signed, in the stream `platform:tree`. A node stops if its own tree has
+ * another root at this size. `checkpoint` is the signed note of the size and root.
  */
 export type TreeEvent = {
   readonly type: 'TreeHead';
@@ -111,12 +101,9 @@ export type TreeEvent = {
  * signed note that contains `key` (docs/spec/tree.md).
  */
 export type KeyEvent =
-  /**
-   * A node offers its public key. The signature in `note` proves that the node has the private key. A node with a
-   * trusted key may then sign the offered key.
-   */
+  /** A node offers its public key. The signature in `note` proves that the node has the private key. */
   | { readonly type: 'KeyOffered'; readonly key: string; readonly note: string }
-  /** After this event, `key` is trusted like `by`. If `by` equals `key`, the event begins a chain of keys. */
+  /** `key` is trusted like `by`. If `by` equals `key`, the event begins a chain of keys. */
   | { readonly type: 'KeySigned'; readonly key: string; readonly by: string; readonly note: string };
 
 /** Leadership, in streams `lease:<name>` (consistency protocol, 6). The last event is in force. */
@@ -126,8 +113,8 @@ export type LeaseEvent =
   | { readonly type: 'LeaseReleased'; readonly holder: string };
 
 /**
- * An event of the stream `platform:level`. After this event, nodes may write events of the level. A node that cannot
- * read the level, or that knows no levels, stops at this event (consistency protocol, 7).
+ * Raises the level, in the stream `platform:level`. Nodes may then write events of the level. A node that cannot read
+ * the level stops at this event (consistency protocol, 7).
  */
 export type LevelEvent = {
   readonly type: 'LevelRaised';
@@ -135,9 +122,9 @@ export type LevelEvent = {
 };
 
 /**
- * Events in the stream `lease:node/<id>`. `NodeSeen` is repeated every `beatMs` while a node runs. `reads`: the highest
- * level that the node can read. `drained`: a position, as a decimal number. No pending append of the node was decided
- * by a declaration that was replaced at or before this position (consistency protocol, 1).
+ * Events in the stream `lease:node/<id>`. A running node repeats `NodeSeen` every `beatMs`. `reads` is the highest
+ * level that the node can read. `drained` is a position as a decimal number: no declaration that was replaced at or
+ * before this position decided a pending append of the node (consistency protocol, 1).
  */
 export type NodeEvent =
   | { readonly type: 'NodeSeen'; readonly reads: number; readonly beatMs: number; readonly drained?: string }
@@ -145,9 +132,8 @@ export type NodeEvent =
 
 export type PackageEvent =
   /**
-   * One chunk of an uploaded plugin package, in the stream `package:<SHA-256 of the package>`. `index` is the number of
-   * the chunk, beginning with 0; `count` is the number of all chunks; `data` is base64. No read model folds the event;
-   * nodes read the chunks to unpack the package.
+   * One chunk of a plugin package, in the stream `package:<SHA-256 of the package>`. `index` begins with 0, `count` is
+   * the number of all chunks, and `data` is base64.
    */
   {
     readonly type: 'PackageChunk';
@@ -163,10 +149,9 @@ export type PackageEvent =
 export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
 
 /**
- * An event of the stream `unique:<plural>.<group>`: every value of an object in these indexes has a claim. This was
- * checked under the declaration at the revision `declared` of the type's stream. `late` is the number of events in the
- * log, at the time of the check, that follow this declaration but were decided by an older one. The event has no effect
- * if another declaration is in force at its position, or if the number of such events is no longer `late`.
+ * In the stream `unique:<plural>.<group>`: each value of an object in `indexes` has a claim, under the declaration at
+ * revision `declared` of the type's stream. `late` is the number of later events that an older declaration had decided.
+ * The event has no effect if another declaration is in force at its position, or if the number has changed.
  */
 export type UniquenessEvent = {
   readonly type: 'UniqueEnforced';
@@ -182,8 +167,8 @@ export type UniquenessEvent = {
 export type AccessKind = 'login' | 'logout' | 'login-failed' | 'unauthorized' | 'forbidden';
 
 /**
- * The description of one access. `time` is a time as in RFC 3339. The name of an unknown user is omitted, because it
- * may be a password that was typed into the wrong field.
+ * One access. `time` is as in RFC 3339. The name of an unknown user is omitted, because the name may be a mistyped
+ * password.
  */
 export type AccessEntry = {
   readonly time: string;
@@ -193,15 +178,14 @@ export type AccessEntry = {
   readonly user?: string;
   readonly isUnknownUser?: true;
   readonly token?: string;
-  /** The verb and the path of a forbidden request. The path has no query. */
+  /** The verb and the path, without query, of a forbidden request. */
   readonly verb?: string;
   readonly path?: string;
 };
 
 /**
- * Log-ins, log-outs and refusals between two times, in the stream `access:<node>`. Only one process writes to this
- * stream. `counts` contains the exact numbers by kind; `entries` describes a limited number of accesses. No read model
- * folds this event.
+ * Log-ins, log-outs and refusals between two times, in the stream `access:<node>`. `counts` has the exact numbers by
+ * kind; `entries` describes a limited number of accesses.
  */
 export type AccessEvent = {
   readonly type: 'AccessRecorded';
@@ -229,7 +213,7 @@ export type DomainEvent =
 
 /**
  * The actor and the request that caused an event (decision 10.1). `actor` must be the first member, because the codec
- * relies on this.
+ * relies on this order.
  */
 export type Cause = {
   /**
@@ -237,48 +221,46 @@ export type Cause = {
    * `system:anonymous` for a visitor.
    */
   readonly actor: string;
-  /** The user of the request that the plugin handled, if the plugin wrote with its own rights. */
+  /** The user of a request in which a plugin wrote with its own rights. */
   readonly onBehalfOf?: string;
   /** The name of the personal access token of the request. */
   readonly token?: string;
   readonly verb: string;
   readonly requestId: string;
-  /** The client's address. Absent if it is unknown, and for writes of the platform or a plugin outside of a request. */
+  /** The client's address. Absent if unknown, and for writes outside of a request. */
   readonly address?: string;
   readonly userAgent?: string;
   /** W3C Trace Context `traceparent`. */
   readonly traceParent?: string;
-  /** The plugin that made the write, if any. */
+  /** The plugin that made the write. */
   readonly plugin?: string;
-  /** For a restore: the position of the state that was restored. */
+  /** The position of the restored state, for a restore. */
   readonly restoredFrom?: string;
 };
 
-/** An event that caused further events, because a reconciler's step reacted to it. */
+/** An event that caused further events, by a step of a reconciler. */
 export type CausingEvent = {
   readonly id: string;
-  /** The id of the request at the beginning of the chain of events. All events of the chain contain this id. */
+  /** The id of the request at the beginning of the chain of events. */
   readonly correlationId: string;
 };
 
 export type EventMetadata = Cause & {
   /**
-   * The time of the event (RFC 3339, in UTC and with milliseconds): the time of the write, or the time of the last
-   * folded event if that time is later.
+   * The time of the write (RFC 3339, UTC, milliseconds), or the time of the last folded event if that time is later.
    */
   readonly time: string;
-  /** The version of the event's schema. event-codec.ts converts events of older versions. */
+  /** The version of the event's schema. */
   readonly schema: number;
-  /** The id of the request that caused this event, directly or through the steps of reconcilers. */
+  /** The id of the request that caused the event, directly or through steps of reconcilers. */
   readonly $correlationId: string;
-  /** The id of the event that caused this event; absent if a request, or a step without a cause, wrote this event. */
+  /** The id of the event that caused this event. Absent for an event of a request, or of a step without a cause. */
   readonly $causationId?: string;
   /**
-   * For an object event: the revision of the type declaration by which the event was decided; absent if the log had no
-   * declaration.
+   * The revision of the type declaration by which an object event was decided. Absent if the log had no declaration.
    */
   readonly declared?: number;
 };
 
-/** The version of the event schema that this version of the server writes. */
+/** The version of the event schema that this server writes. */
 export const eventSchema = 1;

@@ -4,7 +4,7 @@ import type { ExpectedRevision, LogPosition, StreamRevision } from '../log/log.t
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { ObjectEvent } from './event.ts';
 
-/** The state of one object's stream, as an input of decisions. */
+/** The state of one object's stream. */
 export type State =
   | { readonly kind: 'absent' }
   /** The object was deleted, or the last event is a fence for a name without an object. */
@@ -14,10 +14,7 @@ export type State =
       readonly revision: StreamRevision;
       readonly position: LogPosition;
       readonly object: ResourceObject;
-      /**
-       * The unique values of the object; undefined if the state was read from a row, because only events contain the
-       * values.
-       */
+      /** The unique values of the object; undefined for a state from a row, because rows do not contain the values. */
       readonly values?: readonly HeldValue[];
     };
 
@@ -25,7 +22,7 @@ export type LiveState = State & { readonly kind: 'live' };
 
 export const initialState: State = { kind: 'absent' };
 
-/** Returns the expected revision of an append that is decided with this state. */
+/** Returns the expected revision of an append that is decided by this state. */
 export function expectedOf(state: State): ExpectedRevision {
   return state.kind === 'absent' ? 'absent' : state.revision;
 }
@@ -36,8 +33,9 @@ type EventPlace = {
 };
 
 /**
- * Returns the state after `event`. Accepts every event that `decide` returns. Throws if the event does not have the
- * next revision.
+ * Returns the state after `event`. Accepts every event that `decide` returns.
+ *
+ * @throws Error if the event does not have the next revision.
  */
 export function evolve(state: State, event: ObjectEvent, at: EventPlace): State {
   const expected = state.kind === 'absent' ? 0 : state.revision + 1;

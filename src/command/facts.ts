@@ -5,41 +5,38 @@ import type { Completed, Kept, Strategy } from './strategy.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The inputs of a decision in addition to state and command. `decide` reads no clock, generates no random values and
- * does no I/O.
+ * The inputs of a decision in addition to state and command. `decide` reads no clock, draws no random values and does
+ * no I/O.
  */
 export type Facts = {
   readonly type: ResourceType;
-  /** The indexes that are or were unique. Events contain the values of all these indexes. */
+  /** The indexes that are or were unique. Events contain the values of these indexes. */
   readonly onceUnique?: ReadonlySet<string> | undefined;
-  /** The time of the write, as in RFC 3339, in UTC and with milliseconds. */
+  /** The time of the write (RFC 3339, UTC, milliseconds). */
   readonly now: string;
   /** The uid of a new object. */
   readonly uid: string;
-  /** The random suffix (five characters) for `generateName`. */
+  /** The random suffix for `generateName`. */
   readonly suffix: string;
   readonly domain: string;
   readonly origin: WriteContext['origin'];
   readonly fieldValidation: WriteContext['fieldValidation'];
   readonly subject: Subject;
-  /** The strategy of the type; undefined for a type without a strategy, such as a plugin's type. */
+  /** The strategy of the type; undefined for a type without a strategy. */
   readonly strategy?: Strategy | undefined;
-  /** Observes the calls of the type's hooks; undefined if the calls are not observed. */
+  /** Observes the calls of hooks. */
   readonly hookWatch?: HookWatch | undefined;
-  /** Finalizers that the object gets when it is marked, in addition to the finalizers of its type's strategy. */
+  /** Finalizers that a marked object gets in addition to the finalizers of the strategy. */
   readonly heldBy?: readonly string[] | undefined;
-  /**
-   * The stored secret of this write: its revision in the stream `secret:<uid>`, and the generated token, if any.
-   * Undefined until the secret is stored.
-   */
+  /** The stored secret of this write; undefined until the secret is stored. */
   readonly kept?: Kept | undefined;
 };
 
-/** Measures the calls of hooks, and records the calls that failed or returned a wrong result. */
+/** Measures the calls of hooks, and records failures. */
 export type HookWatch = {
   /** Runs `call`, and returns its result or throws its error. */
   run(type: ResourceType, hook: HookName, call: () => unknown): unknown;
-  /** `thrown`: the value that the hook threw, if it did. */
+  /** `thrown` is the value that the hook threw; absent if the hook returned a wrong result. */
   failed(type: ResourceType, hook: HookName, failure: { readonly problem: string; readonly thrown?: unknown }): void;
 };
 

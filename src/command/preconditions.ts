@@ -6,8 +6,7 @@ import type { Facts } from './facts.ts';
 import { identityProblem, refuse, stalePrecondition, uidConflict, type Refused } from './refuse.ts';
 
 /**
- * Returns the mismatch between the body of a request and the type or the name in the path, as a text; undefined if they
- * match.
+ * Returns how the body of a request contradicts the type or the name in the path; undefined without a contradiction.
  */
 export function identityMismatch(draft: Draft, name: string, type: ResourceType): string | undefined {
   const problem = identityProblem(draft, type, 'required');
@@ -17,10 +16,7 @@ export function identityMismatch(draft: Draft, name: string, type: ResourceType)
     : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, but the path has ${JSON.stringify(name)}`;
 }
 
-/**
- * Checks the preconditions of a write. `If-Match` (412) is checked before the other preconditions (409). The syntax of
- * `If-Match`, and reads with `If-Match`, are checked in `http/resources/conditional-requests.ts`.
- */
+/** Checks the preconditions outside of the body. `If-Match` (412) is checked before the other preconditions (409). */
 export function checkPreconditions(state: LiveState, preconditions: Preconditions, facts: Facts): Refused | undefined {
   const { ifMatch, uid, resourceVersion } = preconditions;
   if (ifMatch !== undefined && ifMatch !== 'any' && !ifMatch.includes(state.revision)) {

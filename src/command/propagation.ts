@@ -1,12 +1,14 @@
 import { addFinalizers, removeFinalizers } from '../resource/object/finalizers.ts';
 
-/** What happens to the dependents of an object that is deleted, as in Kubernetes' DeleteOptions. */
+/** What happens to the dependents of a deleted object, as in Kubernetes' DeleteOptions. */
 export type Propagation =
   /** Dependents are deleted after the object. */
   | 'Background'
-  /** Dependents are kept. Their references to the object are removed before the object is removed. */
+  /** Dependents are kept. Before the object is removed, the dependents' references to the object are removed. */
   | 'Orphan'
-  /** Dependents that block the deletion are deleted before the object, other dependents after the object. */
+  /**
+   * Dependents that block the deletion are deleted before the object. Other dependents are deleted after the object.
+   */
   | 'Foreground';
 
 /** The finalizers of the policies Orphan and Foreground, with their names in Kubernetes. */
@@ -20,9 +22,9 @@ const finalizerOf = {
 } as const satisfies Record<Propagation, string | undefined>;
 
 /**
- * Returns the finalizers that an object has after it is marked. The finalizer of the policy replaces the finalizers of
- * other policies. Without a policy, the finalizers are kept, as in Kubernetes. `held`: the platform's finalizers for
- * its own cleanup.
+ * Returns the finalizers of an object that is marked. The finalizer of the policy replaces the finalizers of other
+ * policies. Without a policy, the finalizers are kept, as in Kubernetes. `held` contains finalizers for the platform's
+ * own cleanup.
  */
 export function markedFinalizers(
   finalizers: readonly string[] = [],

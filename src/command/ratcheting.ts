@@ -10,7 +10,7 @@ type Members = Readonly<Record<string, unknown>>;
 export type Change = {
   readonly name: string;
   readonly generateName: string | undefined;
-  /** The object's members after the write, other than apiVersion, kind and metadata. */
+  /** The object's members after the write, except for apiVersion, kind and metadata. */
   readonly members: Members;
   /** The stored object; undefined for a new object. */
   readonly current: ResourceObject | undefined;
@@ -18,8 +18,8 @@ export type Change = {
 };
 
 /**
- * Returns the violations of the schema that a write adds. If there are none, returns the violations of the schema's
- * rules that the write adds.
+ * Returns the violations of the schema that a write adds. Without such violations, returns the violations of the
+ * schema's rules that the write adds.
  */
 export function memberViolations(type: ResourceType, change: Change): readonly Violation[] {
   const { refused, tolerated, oldFaults } = schemaViolations(type, change);
@@ -43,8 +43,8 @@ function named(name: string, generateName: string | undefined): Members {
 }
 
 /**
- * Whether the rules need the violations of the schema by the stored object. Rules that read the stored object run only
- * if this object has the types and bounds that the rules rely on.
+ * Returns whether the rules need the schema's violations by the stored object. Rules may read the stored object only if
+ * the object has the types and bounds that the rules rely on.
  */
 function needsOldFaults({ hasTransitions }: SchemaRules, part: Part): boolean {
   return hasTransitions || part === 'status';
@@ -54,23 +54,23 @@ function faultsOf(type: ResourceType, members: Members): readonly SchemaViolatio
   return completeFaults(type, members) ?? [unknownFault];
 }
 
-/** Represents the unknown violations of a very large object, for which only the first violation is found. */
+/** Stands for the unknown violations of a very large object, for which only the first violation is found. */
 const unknownFault: SchemaViolation = { pointer: '', detail: '', keyword: 'schema' };
 
 type SchemaFaults = {
   readonly refused: readonly SchemaViolation[];
   /** The violations that do not refuse the write, because the stored object already had them. */
   readonly tolerated: readonly SchemaViolation[];
-  /** The violations of the stored object, if they were computed. */
+  /** The violations of the stored object; undefined if they were not computed. */
   readonly oldFaults: readonly SchemaViolation[] | undefined;
 };
 
 /**
- * Returns the violations of the schema that a write adds (Kubernetes' ratcheting). A type's schema may become stricter
- * after objects are stored. So a violation that the stored object already has does not refuse the write, if the write
- * does not change the value. A write of the status is refused for violations of the status alone.
+ * Returns the violations of the schema that a write adds (Kubernetes' ratcheting). A schema may become stricter after
+ * objects are stored. An old violation therefore does not refuse a write that does not change the value. A write of the
+ * status is refused only for violations of the status.
  *
- * Only complete lists of violations are compared: in a very large object, each violation counts as new.
+ * In a very large object, each violation counts as new, because the list of violations is incomplete.
  */
 function schemaViolations(type: ResourceType, { members, current, part }: Change): SchemaFaults {
   const { found, isComplete } = part === 'status' ? type.checkStatus(members) : type.check(members);
@@ -91,10 +91,7 @@ function completeFaults(type: ResourceType, members: Members): readonly SchemaVi
   return isComplete ? found : undefined;
 }
 
-/**
- * Whether a write of the status is responsible for the violation: the violation is in the status, or concerns the whole
- * object.
- */
+/** Returns whether the violation is in the status, or concerns the whole object. */
 function isOfStatus({ pointer }: Violation): boolean {
   return pointer === '' || pointer === '/status' || pointer.startsWith('/status/');
 }
@@ -106,8 +103,8 @@ type Values = {
 };
 
 /**
- * Returns the violations that the stored object does not have with the same pointer, the same detail and an equal
- * value. For a write of the status, returns only violations that concern the status.
+ * Returns the new violations. A violation is old if the stored object has the violation with the same pointer, detail
+ * and value. A write of the status adds only violations of the status.
  */
 export function newViolations<Found extends Violation>(
   found: readonly Found[],
@@ -118,7 +115,7 @@ export function newViolations<Found extends Violation>(
   const concerned = part === 'status' ? found.filter(isOfStatus) : found;
   return concerned.filter((violation) => {
     if (!known.has(keyOf(violation))) return true;
-    // The status is a part of the whole object, so the value of the whole object has always changed.
+    // The whole object contains the status, so the value of the whole object has always changed.
     if (part === 'status' && violation.pointer === '') return false;
     return !deepEqual(valueAt(before, violation.pointer), valueAt(after, violation.pointer));
   });

@@ -5,7 +5,7 @@ import type { Draft } from '../resource/object/draft.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { Rejection } from './rejection.ts';
 
-/** A refused command. Most functions of this file use the wording of Kubernetes. */
+/** A refused command. The texts follow Kubernetes. */
 export type Refused = {
   readonly ok: false;
   readonly rejection: Rejection;
@@ -54,7 +54,6 @@ export function invalid(
   name: string,
   violations: readonly Violation[],
 ): Refused {
-  // A response contains exactly these two members of a violation.
   const shown = violations
     .slice(0, validationErrorsMax)
     .map(({ pointer, detail: text }) => ({ pointer, detail: text }));
@@ -92,7 +91,7 @@ function dotted(group: string): string {
 }
 
 /**
- * Returns the violations as a text. Each violation begins with its field, except for a violation of the whole object.
+ * Returns the violations as a text. A violation begins with its field, unless the violation concerns the whole object.
  */
 export function violationsText(violations: readonly Violation[]): string {
   const textOf = ({ pointer, detail }: Violation): string =>

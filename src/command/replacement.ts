@@ -11,10 +11,7 @@ type Replacement = {
   readonly part: Part;
 };
 
-/**
- * Returns the object after a write of one of its parts. Metadata that the server sets is kept. The rest of the written
- * part is taken from `by`.
- */
+/** Returns the object after a write of one part. Metadata that the server manages is kept. */
 export function replaced(current: ResourceObject, by: Replacement, type: ResourceType): ResourceObject {
   return by.part === 'main'
     ? mainReplaced(current, by.draft, by.members, type)
@@ -52,8 +49,8 @@ function statusReplaced(current: ResourceObject, status: unknown): ResourceObjec
 }
 
 /**
- * Returns a draft for a write of the status. Only the status and the preconditions are taken from `draft`; the other
- * metadata is that of the stored object. Thus only the written values are validated.
+ * Returns a draft for a write of the status. Takes the status and the preconditions from `draft`, and other metadata
+ * from the stored object. Only the written values are thus validated.
  */
 export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft {
   const { name, labels, annotations, finalizers, ownerReferences } = current.metadata;
@@ -77,7 +74,7 @@ export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft
  */
 const statusJudges: ReadonlySet<string> = new Set(['/metadata/uid', '/metadata/version', '/metadata/resourceVersion']);
 
-/** Returns the members of `next` that the schema describes; undefined if they equal those of the stored object. */
+/** Returns the members of `next` that the schema describes; undefined if these members are unchanged. */
 export function changedMembers(
   current: ResourceObject,
   next: ResourceObject,
@@ -90,8 +87,8 @@ export function isSameMembers(current: ResourceObject, next: ResourceObject): bo
 }
 
 /**
- * Returns the state with the object as clients read it, that is, with the defaults of the type's present schema. Thus
- * nothing changes if a client reads an object and writes it back.
+ * Returns the state with the defaults of the type's present schema. A client that reads an object and writes the same
+ * object back thus changes nothing.
  */
 export function withDefaults(state: LiveState, type: ResourceType): LiveState {
   const members = membersOf(state.object);
@@ -136,10 +133,7 @@ export function renumbered(
   };
 }
 
-/**
- * Whether the desired state is unchanged. A replacement of an object increases `generation` only if the desired state
- * changes. The desired state is all members except metadata and status.
- */
+/** Returns whether the desired state is unchanged: all members except metadata and status. */
 export function isSameSpec(before: ResourceObject, after: ResourceObject): boolean {
   const { status: _before, ...desiredBefore } = membersOf(before);
   const { status: _after, ...desiredAfter } = membersOf(after);

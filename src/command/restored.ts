@@ -6,8 +6,7 @@ type Kind = Pick<ResourceType, 'apiVersion' | 'kind'>;
 
 /**
  * Returns a draft, like that of a PUT, with the labels, annotations and members of an earlier state. Finalizers, owners
- * and the status are taken from the present object, because they describe pending work of the platform and the actual
- * state.
+ * and the status are taken from the present object.
  */
 export function restoredDraft(current: ResourceObject, past: ResourceObject, type: Kind): Draft {
   const { finalizers, ownerReferences } = current.metadata;

@@ -1,7 +1,4 @@
-/**
- * The caller of a request or write. The caller's rights decide whether the request is allowed. A request with invalid
- * credentials is refused, so it has no subject.
- */
+/** The caller of a request or write. The caller's rights decide whether the request is allowed. */
 export type Subject = Visitor | UserSubject | PluginSubject | PlatformSubject;
 
 export type Visitor = { readonly kind: 'visitor' };
@@ -17,12 +14,12 @@ export type UserSubject = {
 export type Credential =
   /**
    * HTTP Basic. `uid` is the uid of the user, and `revision` is the revision of the verified password. A new password
-   * ends the watches and streams that were opened with an older password.
+   * ends watches and streams that use an older password.
    */
   | { readonly kind: 'password'; readonly uid: string; readonly revision?: number }
   /**
-   * A personal access token. `uid` and `name` are those of the token. `roles` limits the token to these roles of the
-   * user; if undefined, the token has all roles of the user.
+   * A personal access token. `uid` and `name` belong to the token. `roles` limits the token to these roles of the user;
+   * undefined means all roles of the user.
    */
   | {
       readonly kind: 'token';
@@ -36,10 +33,7 @@ export type Credential =
   /** A token of an identity provider. `expiresAt` is in epoch milliseconds. */
   | { readonly kind: 'oidc'; readonly expiresAt: number };
 
-/**
- * A plugin with its own rights. The plugin may write objects of its own types. It may also write the objects in its
- * files, because an operator installed the files.
- */
+/** A plugin with its own rights. The plugin may write objects of its own types and the objects in its files. */
 export type PluginSubject = {
   readonly kind: 'plugin';
   readonly name: string;
@@ -54,8 +48,8 @@ export type PlatformSubject = {
 export const visitor: Visitor = { kind: 'visitor' };
 
 /**
- * Returns the name of the subject for the metadata of events and for a plugin's handlers. The name of a subject other
- * than a user contains a colon, so it cannot equal the name of a local user.
+ * Returns the name of the subject for the metadata of events and for handlers of plugins. The name of a subject other
+ * than a user contains a colon, and cannot equal the name of a local user.
  */
 export function actorOf(subject: Subject): string {
   switch (subject.kind) {

@@ -13,13 +13,13 @@ export type Admitted = {
   readonly ok: true;
   readonly members: Readonly<Record<string, unknown>>;
   readonly warnings: readonly string[];
-  /** A violation if the defaults would make the object too large. They are then not filled in. */
+  /** A violation if the defaults would make the object too large. The defaults are then not filled in. */
   readonly violations: readonly Violation[];
 };
 
 /**
  * Returns the draft's members with defaults. `fieldValidation` decides whether unknown members are dropped or refused
- * (decision 1.9). If it is undefined, they are kept.
+ * (decision 1.9). An undefined `fieldValidation` keeps unknown members.
  */
 export function admit(draft: Draft, facts: Facts): Admitted | Refused {
   const known = admitKnown(draft, facts);
@@ -58,20 +58,20 @@ function admitKnown(draft: Draft, { type, fieldValidation }: Facts): Admitted | 
 
 type Validated = {
   /**
-   * The members to validate; undefined if the write does not change the members. The stored members were valid when
-   * they were written. They are not validated again, although the schema may have changed.
+   * The members to validate; undefined if the write does not change the members. Unchanged members are not validated
+   * again, although the schema may have changed.
    */
   readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly more: readonly Violation[];
   readonly current?: ResourceObject;
   readonly part?: Part;
-  /** The name of a new object, which may be generated; undefined for an update. */
+  /** The given or generated name of a new object; undefined for an update. */
   readonly name?: string;
 };
 
 /**
- * Refuses a write that violates the rules of metadata or the schema. The refusal contains the first
- * `validationErrorsMax` violations.
+ * Refuses a write that violates the rules of metadata or the schema. The refusal lists at most `validationErrorsMax`
+ * violations.
  */
 export function refuseViolations(
   draft: Draft,

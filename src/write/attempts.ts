@@ -5,19 +5,19 @@ import { writeAttemptsMax, writeLossesAtOnce, writeLossWaitMsMax } from '../limi
 import { keptChanging } from './refusals.ts';
 
 /**
- * The result of one attempt of a command. `again`: the state has changed, so the command must be decided again. `lost`:
- * another writer appended first.
+ * The result of one attempt of a command. `again`: the command must be decided again. `lost`: another writer appended
+ * first.
  */
 export type Attempt = WriteOutcome | 'again' | 'lost';
 
 export type Attempted = {
   readonly clock: Clock;
   /**
-   * The uid of the write. The delays after lost races are computed from the uid, so that two writes do not wait equally
-   * long.
+   * The uid of the write. Delays after lost races are computed from the uid, so that two writes wait for different
+   * times.
    */
   readonly uid: string;
-  /** Generates another random name after a collision; undefined if the client chose the name. */
+  /** Draws another random name after a collision; undefined if the client chose the name. */
   readonly redraw: (() => void) | undefined;
 };
 
@@ -38,10 +38,7 @@ export async function retryAttempts(attempt: () => Promise<Attempt>, attempted: 
   return keptChanging();
 }
 
-/**
- * Delays a retry. The first retries are immediate. Further lost races are caused by other nodes, so the later delays
- * grow, and are different for each write.
- */
+/** The first retries are immediate. Later delays grow, and differ between writes. */
 async function delayRetry({ clock, uid }: Attempted, losses: number): Promise<void> {
   if (losses <= writeLossesAtOnce) return;
   const chance = Number.parseInt(uid.replaceAll('-', '').slice(losses, losses + 6), 16) / 0x1_00_00_00;

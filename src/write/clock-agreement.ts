@@ -3,9 +3,9 @@ import { clockDifferenceMsMax } from '../limits/log.ts';
 import type { EventLog } from '../log/log.ts';
 
 /**
- * Compares this node's clock with the clock of the log, which all nodes share, if the log has a clock (consistency
- * protocol, 8). A node with a wrong clock refuses writes. Otherwise events of other nodes could adopt its wrong time,
- * because the time of an event is not earlier than the times of previous events.
+ * Compares this node's clock with the clock of the log, which all nodes share (consistency protocol, 8). A node with a
+ * wrong clock refuses writes, because other nodes would adopt the wrong time: the time of an event is not earlier than
+ * previous times.
  */
 export class ClockAgreement {
   readonly #clock: Clock;
@@ -16,19 +16,18 @@ export class ClockAgreement {
     this.#log = log;
   }
 
-  /** The reference time in epoch milliseconds: the time of the log if it is known, otherwise the time of this node. */
+  /** Returns the log's time in epoch milliseconds; the time of this node if the log's time is unknown. */
   reference(): number {
     return this.#log.time?.() ?? this.#clock.now();
   }
 
-  /** The latest acceptable time of an event. */
+  /** Returns the latest acceptable time of an event, in epoch milliseconds. */
   latest(): number {
     return this.reference() + clockDifferenceMsMax;
   }
 
   /**
-   * Returns the reason why this node refuses writes. Undefined if its clock is close to the log's clock, or if the time
-   * of the log is unknown.
+   * Returns the reason why this node refuses writes; undefined if the clocks agree, or if the log's time is unknown.
    */
   problem(): string | undefined {
     const aheadMs = this.#clock.now() - this.reference();

@@ -3,9 +3,8 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Execute } from './execute.ts';
 
 /**
- * Reads from the log whether an object exists that this node has not folded, because another node may have just created
- * the object. Resolves to a success when this node has folded the object, and to a refusal if the object is missing or
- * the log is unavailable. Appends nothing.
+ * Reads from the log whether an object exists that this node has not folded, because another node may have created the
+ * object. Succeeds when this node has folded the object. Refuses if the object is missing or the log is unavailable.
  */
 export async function confirmExists(
   execute: Execute,

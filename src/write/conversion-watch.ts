@@ -2,8 +2,7 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import { SlowCalls, type SlowCallsDependencies } from '../command/hooks/slow-calls.ts';
 
 /**
- * The number of calls of one conversion function that took too long. `conversion` names the two versions, such as
- * `v1alpha1 to v1`.
+ * The number of slow calls of one conversion function. `conversion` names the two versions, such as `v1alpha1 to v1`.
  */
 export type ConversionCount = {
   readonly plugin: string;
@@ -12,7 +11,7 @@ export type ConversionCount = {
   readonly slow: number;
 };
 
-/** The registered types, with a subscription to later registrations. */
+/** The registered types, and a subscription to later registrations. */
 type RegisteredTypes = {
   all(): readonly { readonly type: ResourceType }[];
   subscribe(listener: (registration: { readonly type: ResourceType }, change: string) => void): unknown;

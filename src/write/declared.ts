@@ -3,15 +3,12 @@ import { isSameDeclaration, type Declaration } from '../resource/type/declaratio
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Refusal } from './refusals.ts';
 
-/**
- * The latest declaration in the log, by which writes of a type are decided. Undefined if this node or the log has no
- * declaration of the type.
- */
+/** The latest declaration in the log, by which writes of a type are decided; undefined without a declaration. */
 export type DecidedBy = Declared | undefined;
 
 /**
- * Returns the declaration by which this node decides writes of the type. Returns a refusal if the latest declaration in
- * the log differs from this node's declaration, or if the log has no declaration of a type with references.
+ * Returns the declaration by which this node decides writes of the type. Refuses if the latest declaration in the log
+ * differs from this node's declaration, or if a type with references has no declaration in the log.
  */
 export function decidedBy(
   declarations: DeclarationReader | undefined,
@@ -26,8 +23,8 @@ export function decidedBy(
 }
 
 /**
- * Whether the declaration that a decision used is still in force. Callers check this in the same turn in which they
- * send the append.
+ * Returns whether the declaration of a decision is still in force. Callers must check this in the turn in which the
+ * append is sent.
  */
 export function isStillDecidedBy(
   declarations: DeclarationReader | undefined,
@@ -38,8 +35,8 @@ export function isStillDecidedBy(
 }
 
 /**
- * Refuses a write of a type with references if the log has no declaration of the type, because deletions of the named
- * objects would ignore the references.
+ * Refuses a write of a type with references that is not declared in the log, because deletions would ignore the
+ * references.
  */
 function undeclared({ key }: ResourceType): Refusal {
   const detail = `the references of ${key} are not recorded in the log yet, so this server accepts no writes of ${key}`;

@@ -4,22 +4,15 @@ import { wrongClock, type Refusal } from './refusals.ts';
 
 export type EventStampsDependencies = {
   readonly clock: Clock;
-  /**
-   * Returns the latest time of a folded event, in epoch milliseconds. A new event gets this time or a later time,
-   * unless this time is too far ahead.
-   */
+  /** Returns the latest time of a folded event, in epoch milliseconds. */
   readonly lastEventTime: () => number;
-  /**
-   * Compares this node's clock with the log's clock. If absent, the log has no clock, and this node's clock is the
-   * reference.
-   */
+  /** Compares this node's clock with the log's clock. If undefined, this node's clock is the reference. */
   readonly agreement?: ClockAgreement;
 };
 
 /**
- * Assigns times to events. The time of a new event is not earlier than the times of the events that this node has
- * folded. Times that are too far ahead of the reference time are ignored, so that later events do not inherit the time
- * of a wrong clock (consistency protocol, 8).
+ * Assigns times to events. The time of a new event is not earlier than the times of folded events. Times too far ahead
+ * of the reference time are ignored, so that later events do not inherit a wrong time (consistency protocol, 8).
  */
 export class EventStamps {
   readonly #clock: Clock;

@@ -22,9 +22,9 @@ import type { Writers } from './admission/writers.ts';
 export type WriteDoorDependencies = EventStampsDependencies & {
   readonly log: EventLog;
   readonly reader: ObjectReader;
-  /** Reads the declarations in the log. If undefined, writes are decided by this node's declarations. */
+  /** The declarations in the log. If undefined, writes are decided by this node's declarations. */
   readonly declarations?: DeclarationReader;
-  /** The folded references. If undefined, no references are checked. */
+  /** The folded references. If undefined, references are not checked. */
   readonly references?: ReferenceReader;
   /** Returns a registered type; undefined for an unknown key. */
   readonly typeOf?: (key: TypeKey) => ResourceType | undefined;
@@ -41,35 +41,32 @@ export type WriteDoorDependencies = EventStampsDependencies & {
   readonly writers?: Writers;
   /** Records pending appends. If undefined, pending appends are not recorded. */
   readonly unsettled?: Unsettled;
-  /** The size limit of one append; by default the limit that is valid for all logs. */
+  /** The size limit of one append; by default, the limit of all logs. */
   readonly appendBytesMax?: number;
-  /** Observes the calls of types' hooks. If undefined, the calls are not observed. */
+  /** Observes the calls of hooks. If undefined, calls are not observed. */
   readonly hookWatch?: HookWatch;
   /** Counts the memory of requests and writes in flight. */
   readonly held?: HeldBytes;
 };
 
-/** The values shared by all attempts of one command. */
+/** The values that all attempts of one command share. */
 export type Given = {
   readonly uid: string;
-  /** The suffix of a generated name; replaced after a collision. */
+  /** The suffix of a generated name, replaced after a collision. */
   suffix: string;
   readonly context: WriteContext;
-  /** The type in the version of the request, if this is not the preferred one. */
+  /** The type in the version of the request; undefined for the preferred version. */
   readonly asked?: ResourceType | undefined;
   readonly admitted: Admitted;
-  /**
-   * The stored secret of this write: its revision in the stream `secret:<uid>`, and the generated token, if any.
-   * Undefined until the secret is stored.
-   */
+  /** The stored secret of this write; undefined until the secret is stored. */
   kept?: Kept;
   /** Whether this node has folded the grants that were in the log when the write began. */
   hasLastGrants?: boolean;
-  /** The guard of the write; undefined if the write has taken no guard. */
+  /** The guard of the write; undefined if no guard was taken. */
   guard?: HeldGuard;
-  /** The intent of a write that could break strict references; undefined if the write has announced none. */
+  /** The announced intent of a write that could break strict references; undefined if no intent was announced. */
   intent?: HeldIntent;
 };
 
-/** The values of one attempt. `by`: the declaration by which the write was decided. */
+/** The values of one attempt. `by` is the declaration by which the write was decided. */
 export type Writing = { readonly given: Given; readonly metadata: EventMetadata; readonly by: DecidedBy };

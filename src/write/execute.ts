@@ -14,13 +14,13 @@ import { StreamQueues, type Leave } from './stream-queues.ts';
 import { WriteAttempts } from './write-attempt.ts';
 import { Writers } from './admission/writers.ts';
 
-/** The write path, which HTTP requests, plugins and reconcilers use. */
+/** The write path of HTTP requests, plugins and reconcilers. */
 export type Execute = (type: ResourceType, command: Command, context: WriteContext) => Promise<WriteOutcome>;
 
 /**
- * Creates the write path. A write reads the state of the object, decides the event, appends the event at the next
- * revision, and waits until this node's read models have folded the event. An append with unknown outcome is retried
- * with the same event. After an append, the command is decided again only if the append has certainly failed.
+ * Creates the write path. A write reads the object's state, decides and appends the event, and waits until this node
+ * has folded the event. An append with an unknown outcome is retried with the same event. The command is decided again
+ * only if the append has certainly failed.
  */
 export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
   const door = new WriteDoor(dependencies);
@@ -41,7 +41,7 @@ class WriteDoor {
     this.#admission = new Admission({ clock, held, writers });
   }
 
-  /** `asked` may be another version of the type than the preferred one. The response then has this version. */
+  /** `asked` may be another version of the type than the preferred version. The response then has this version. */
   async execute(asked: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
     const outcome = await this.#execute(asked, command, context);
     if (!outcome.ok || asked.preferred === undefined) return outcome;
@@ -55,7 +55,7 @@ class WriteDoor {
     let leave: Leave | undefined;
     let outcome: WriteOutcome | undefined;
     try {
-      // Writes that name an existing object queue, because most concurrent writes would lose the race to append.
+      // Writes of an existing object queue, because most concurrent writes would lose the race to append.
       const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
       const turn = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
       if (turn === undefined) return tooMany('too many writes of this object are queued');

@@ -11,10 +11,7 @@ import type { Attempt } from './attempts.ts';
 import { unavailable } from './refusals.ts';
 import type { Target } from './target.ts';
 
-/**
- * The states of objects that this node has folded. The asynchronous methods wait until the node has folded the needed
- * events.
- */
+/** The states of objects that this node has folded. */
 export class FoldedStates {
   readonly #log: RetryingLog;
   readonly #reader: ObjectReader;
@@ -32,10 +29,9 @@ export class FoldedStates {
   }
 
   /**
-   * Returns the outcome of a decision after which nothing is appended: a refusal, a write without changes, or a dry
-   * run. Such a decision is valid only if this node has folded the whole stream of the object, so the end of the stream
-   * is read from the log (consistency protocol, 4). Returns `again` if the stream has later events, after they are
-   * folded.
+   * Returns the outcome of a decision that appends nothing: a refusal, a write without changes, or a dry run. The
+   * decision is valid only if this node has folded the whole stream of the object (consistency protocol, 4). Reads the
+   * end of the stream from the log, and returns `again` after folding later events.
    */
   async confirm(target: Target, decision: Decision): Promise<Attempt> {
     const head = await this.#log.readLast(target.stream);
@@ -62,8 +58,8 @@ export class FoldedStates {
   }
 
   /**
-   * Waits until this node has folded the log up to a position, and then returns `again`: the write must be attempted
-   * again. Returns a refusal after the time limit.
+   * Waits until this node has folded the log up to a position, and then returns `again`. Returns a refusal after the
+   * time limit.
    */
   async reach(position: LogPosition): Promise<Attempt> {
     if (this.#reader.position() >= position) return 'again';
@@ -73,8 +69,8 @@ export class FoldedStates {
 }
 
 /**
- * Returns the object after a dry run. A dry run has no position, so the object has the resourceVersion of the stored
- * object, or none if no object is stored.
+ * Returns the object after a dry run, with the resourceVersion of the stored object. A new object has none, because a
+ * dry run has no position.
  */
 function dryRunOf(state: State, object: ResourceObject): object {
   return state.kind === 'live' ? shownObject(object, state.position.toString()) : object;

@@ -7,19 +7,18 @@ import type { Writer } from './admission/writer.ts';
 export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
   readonly reader: Pick<ObjectReader, 'position' | 'reached'>;
   readonly turns: StreamQueues;
-  /** The writer that waits in the queue; the queue alternates between writers. */
+  /** The writer that waits in the queue. The queue alternates between writers. */
   readonly writer: Writer;
-  /** The time limit in milliseconds for folding the changes of earlier holders. */
+  /** The time limit for folding the changes of earlier holders, in milliseconds. */
   readonly foldWaitMs: number;
 };
 
 /**
- * The guard of one write (consistency protocol, 4). A guard serializes writes of different objects, such as two
- * concurrent writes that each remove one of the last two super administrators. A new holder first ensures that the
- * append of the previous holder is no longer pending. The new holder then folds all events up to its own claim, which
- * include all changes of earlier holders. Only after this, the write is decided. The append expects the revision that
- * the claim names, so two writes never rely on the same state. A guard needs a few small appends; guarded writes are
- * rare.
+ * The guard of one write (consistency protocol, 4). A guard serializes writes of different objects, such as two writes
+ * that each remove one of the last two super administrators.
+ *
+ * A new holder first ensures that the append of the previous holder is no longer pending, and then folds all events up
+ * to its own claim. The write is decided afterwards, so two writes never rely on the same state.
  */
 export class HeldGuard {
   readonly #dependencies: GuardDependencies;
@@ -33,20 +32,19 @@ export class HeldGuard {
     this.#metadata = metadata;
   }
 
-  /** Whether the write holds the guard for an append to `me` that expects `base`. */
+  /** Returns whether the write holds the guard for an append to `me` that expects `base`. */
   covers(guard: StreamName, { me, base }: { readonly me: StreamName; readonly base: ExpectedRevision }): boolean {
     const held = this.#held?.claim;
     return held?.stream === guard && held.me === me && held.base === base;
   }
 
   /**
-   * Takes the guard. Returns true if the guard is held and the changes of earlier holders are folded; the write must
-   * then be decided again. Returns false if the guard could not be taken or the changes were not folded in time.
+   * Takes the guard. Returns true if the guard is held and the changes of earlier holders are folded. The write must
+   * then be decided again. Returns false if a step failed or exceeded its time limit.
    */
   async take(guard: StreamName, of: { readonly me: StreamName; readonly base: ExpectedRevision }): Promise<boolean> {
     const { reader, turns, writer, foldWaitMs } = this.#dependencies;
-    // Writers on one node queue for the guard. Without the queue, each writer would have to poll the log for the end of
-    // the other writes, or fence their appends.
+    // Without the queue, the writers on this node would have to poll the log, or fence each other's appends.
     this.#leave ??= await turns.take(guard, writer);
     const wanted: Claim = { stream: guard, ...of, holds: () => false };
     const claimed = await claim({ ...this.#dependencies, metadata: this.#metadata }, wanted);
@@ -59,12 +57,12 @@ export class HeldGuard {
     );
   }
 
-  /** Records that the append under the guard is about to be sent, and may succeed from now on. */
+  /** Records that the append under the guard may succeed from now on. */
   spend(): void {
     this.#isSpent = true;
   }
 
-  /** Ends the write. Releases the guard if the append was not sent, so that the next holder does not wait for it. */
+  /** Releases the guard if the append was not sent, so that the next holder need not wait for the append. */
   async end(): Promise<void> {
     try {
       if (this.#held !== undefined && !this.#isSpent)

@@ -3,7 +3,7 @@ import { SlowCalls, type SlowCallsDependencies } from '../command/hooks/slow-cal
 import type { HookWatch } from '../command/facts.ts';
 import type { HookName, ResourceType } from '../resource/type/resource-type.ts';
 
-/** The number of calls of one hook that took too long, and the number of calls that failed. */
+/** The numbers of slow calls and failed calls of one hook. */
 export type HookCount = {
   readonly plugin: string;
   readonly type: string;
@@ -14,18 +14,14 @@ export type HookCount = {
 
 type HookOf = Pick<HookCount, 'plugin' | 'type' | 'hook'>;
 
-/**
- * Measures the calls of types' hooks, which run within decisions. The first failure of a type's hooks is logged; later
- * failures are only counted.
- */
+/** Measures the calls of hooks. Logs the first failure of each type's hooks; later failures are only counted. */
 export class WatchedHooks implements HookWatch {
   readonly #dependencies: SlowCallsDependencies;
   readonly #slow: SlowCalls<HookOf>;
   /** The failed calls by type and hook. */
   readonly #failed = new Map<string, HookOf & { failed: number }>();
   /**
-   * The types for which a failure is logged. When a plugin is loaded again, its types are new, so the next failure is
-   * logged again.
+   * The types with a logged failure. A plugin that is loaded again has new types, so its next failure is logged again.
    */
   readonly #failing = new WeakSet<ResourceType>();
 

@@ -4,10 +4,7 @@ import type { Kept } from '../command/strategy.ts';
 import { withToken } from '../resource/object/shown-object.ts';
 import type { Attempt } from './attempts.ts';
 
-/**
- * Adds the text of a new token to the response of the write that created the token. No other response contains the
- * text.
- */
+/** Adds the text of a new token to the response of the write that created the token. */
 export function shownOnce(outcome: Attempt, kept: Kept | undefined): Attempt {
   return typeof outcome === 'object' && outcome.ok && kept?.token !== undefined
     ? { ...outcome, bytes: withToken(outcome.bytes, kept.token) }

@@ -6,12 +6,12 @@ import { appendBytesMax, appendOverheadBytes } from '../limits/log.ts';
 import { answerBytes, decodeEvent, encodeEvent, type KnownEntry } from '../log/event-codec.ts';
 import type { ProposedEvent, RecordedEvent } from '../log/log.ts';
 
-/** An accepted decision that appends an event. */
+/** An accepted decision with an event. */
 export type Made = Extract<Decision, { readonly event: ObjectEvent }>;
 
 /**
- * The contents of one append: the event of the decision, and the event of the removal if there is one. A retry sends
- * the same events.
+ * The contents of one append: the event of the decision, and perhaps the event of the removal. A retry sends the same
+ * events.
  */
 export type Proposal = { readonly events: readonly [ProposedEvent, ...ProposedEvent[]]; readonly decision: Made };
 
@@ -31,10 +31,7 @@ export function propose(decision: Made, proposing: Proposing): Proposal {
   return { events: [first], decision: withoutRemoval(decision) };
 }
 
-/**
- * Returns the decision without the removal. If both events are too large for one append, the object is only marked, and
- * garbage collection removes it later.
- */
+/** Returns the decision without the removal. Garbage collection removes the marked object later. */
 function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
   return { ...decision, object: must(decision.event.object, 'a removed object is marked') };
 }
@@ -42,8 +39,8 @@ function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
 const unbounded: ReadonlySet<ObjectEvent['type']> = new Set(['ObjectDeletionRequested', 'ObjectDeleted', 'NameFenced']);
 
 /**
- * Returns the proposal without `values` in its event. Other objects have claimed these values, so this object, which is
- * marked for deletion, must not hold them.
+ * Returns the proposal without `values` in its event. Other objects have claimed these values, and the marked object
+ * gives them up.
  */
 export function lackingIn(proposal: Proposal, values: readonly HeldValue[], proposing: Proposing): Proposal {
   const { decision } = proposal;
@@ -56,9 +53,8 @@ export function lackingIn(proposal: Proposal, values: readonly HeldValue[], prop
 }
 
 /**
- * Returns two sizes. `bytes` is the size of the data of all events. `largest` is the size to which the size limit of
- * objects applies. It is the size of the first event, but 0 for a fence and for an event that deletes an object or
- * marks it for deletion, because the limit does not apply to these.
+ * `bytes` is the size of the data of all events. `largest` is the size to which the size limit of objects applies: the
+ * first event's size, but 0 for fences and deletions.
  */
 export function sizeOf({ events, decision }: Proposal): { readonly bytes: number; readonly largest: number } {
   const { type } = decision.event;
@@ -66,10 +62,7 @@ export function sizeOf({ events, decision }: Proposal): { readonly bytes: number
   return { bytes, largest: unbounded.has(type) ? 0 : events[0].data.length };
 }
 
-/**
- * Returns the object after the append, for the response. `revision` and `position` are those of the last event of the
- * append.
- */
+/** Returns the object after the append, for the response. `revision` and `position` belong to the last event. */
 export function answerOf(
   events: Proposal['events'],
   { stream, revision, position }: Pick<RecordedEvent, 'stream' | 'revision' | 'position'>,

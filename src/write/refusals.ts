@@ -22,7 +22,6 @@ export function unavailable(): Refusal {
   };
 }
 
-/** Refuses a write because the clock of this node is wrong. */
 export function wrongClock(detail: string): Refusal {
   return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: 10 } };
 }
@@ -35,7 +34,7 @@ export function tooManyHashes(retryAfterSeconds: number): Refusal {
   return tooMany('too many password hashes are queued: nothing was written', retryAfterSeconds);
 }
 
-/** Refuses a write because the free space of the disk is less than the reserve. */
+/** Refuses a write because the free space of the disk is below the reserve. */
 export function diskShort(): Refusal {
   const detail =
     "the server's disk is nearly full: writes other than deletions are refused until an operator frees space";
@@ -60,8 +59,8 @@ export function tooLarge(bytes: number): Refusal {
 type Taken = { readonly type: ResourceType; readonly value: HeldValue; readonly holder: StreamName };
 
 /**
- * Refuses a value that another object has. The detail contains the name of that object only if the writer may read the
- * object (decision 3.6).
+ * Refuses a value that another object has. The detail contains the name of the other object only if the writer may read
+ * that object (decision 3.6).
  */
 export function refuseTaken(
   { type, value, holder }: Taken,

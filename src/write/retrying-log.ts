@@ -7,19 +7,20 @@ import { LogCorruptError, type EventLog, type LogPosition } from '../log/log.ts'
 export type WriterLog = Pick<EventLog, 'append' | 'readLast'>;
 
 export type RetryingLog = WriterLog & {
-  /** Returns the position of the last object event after the position `after`; `after` if there is no such event. */
+  /** Returns the position of the last object event after the position `after`; `after` without such an event. */
   lastObject(after: LogPosition): Promise<LogPosition>;
 };
 
 /**
- * Thrown if a read of the log fails for another reason than corruption. The response is 503, as for a failed append.
+ * Thrown if a read of the log fails for a reason other than corruption. The response is 503, as for a failed append.
  */
 export class LogUnreadableError extends Error {}
 
 /**
- * Wraps a log. An append with unknown outcome is retried a limited number of times. All attempts have the same event
- * and revision, so the log stores the event at most once. A failed read throws a `LogUnreadableError`, so that the
- * failure is not taken for a bug; a corrupt log throws a `LogCorruptError`.
+ * Wraps a log. An append with an unknown outcome is retried a limited number of times, with the same event and
+ * revision, so that the log stores the event at most once.
+ *
+ * @throws LogUnreadableError or LogCorruptError if a read fails.
  */
 export function retryingLog(log: EventLog, clock: Clock): RetryingLog {
   return {

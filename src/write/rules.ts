@@ -8,23 +8,22 @@ import type { ResourceObject } from '../resource/object/object.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
 /**
- * The rules for writes that need more than the declaration of a type: the strategies of the platform's own types, and
- * checks of the writers' rights.
+ * The rules for writes beyond the declarations of types: the strategies of platform types, and checks of the writers'
+ * rights.
  */
 export type WriteRules = {
   strategyOf(type: TypeKey): Strategy | undefined;
   /**
    * Checks a decided change against the writer's rights, in the turn of the decision. The caller must call `release`
-   * when the write has ended with any result. Until then, other checks treat the rights that the write removes as
-   * removed.
+   * when the write has ended. Until then, other checks treat the rights that the write removes as removed.
    */
   check(change: DecidedChange): RuleCheck;
   /**
-   * Whether `check` compares the writer's rights with the rights that other objects grant. Then the latest events of
-   * those objects must be folded before the write is decided.
+   * Returns whether `check` compares the writer's rights with the grants of other objects. The latest events of those
+   * objects must then be folded before the decision.
    */
   needsLastGrants(type: TypeKey, subject: Subject): boolean;
-  /** Whether a refusal may contain the name of this object, because the writer may read the object. */
+  /** Returns whether a refusal may contain the name of the object, because the writer may read the object. */
   mayName(subject: Subject, type: ResourceType, name: string): boolean;
 };
 
@@ -33,23 +32,23 @@ export type DecidedChange = {
   readonly subject: Subject;
   /** The stored object; undefined for a new object. */
   readonly before: ResourceObject | undefined;
-  /** The object after the write; undefined if the write marks the object for deletion. */
+  /** The object after the write; undefined for a write that marks the object for deletion. */
   readonly after: ResourceObject | undefined;
   /** Whether the write sets a new password. */
   readonly isNewPassword: boolean;
 };
 
 /**
- * The result of `check`. `guard`: the stream of the guard that the write must hold for the check to be valid. A guard
- * is needed if the change removes one of several things of which at least one must remain.
+ * The result of `check`. `guard` is the stream of the guard that the write must hold. A guard is needed if the change
+ * removes one of several things of which at least one must remain.
  */
 export type RuleCheck = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & {
   readonly guard?: StreamName | undefined;
 };
 
 /**
- * Stores secrets that must not be part of an object. A secret that is stored without a later object event is harmless,
- * because no event contains its revision (consistency protocol, 1).
+ * Stores secrets that must not be part of an object. A secret without a later object event is never valid (consistency
+ * protocol, 1).
  */
 export type SecretKeeper = {
   keep(withheld: Withheld, of: SecretOwner): Promise<KeptOutcome>;
@@ -63,8 +62,8 @@ export type SecretOwner = {
 };
 
 /**
- * `busySeconds`: too many passwords are being hashed; the caller may retry after this number of seconds. If absent, the
- * log is unavailable.
+ * `busySeconds`: too many passwords are being hashed, and the caller may retry after this time. If absent, the log is
+ * unavailable.
  */
 export type KeptOutcome =
   { readonly ok: true; readonly kept: Kept } | { readonly ok: false; readonly busySeconds?: number };
@@ -77,7 +76,7 @@ export const noRules: WriteRules = {
   mayName: () => true,
 };
 
-/** Returns the rules with a strategy for one more platform type. */
+/** Returns the rules with a strategy for an additional platform type. */
 export function withStrategy(rules: WriteRules, type: TypeKey, strategy: Strategy): WriteRules {
   return {
     strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)),

@@ -11,8 +11,8 @@ type Queue = TurnQueue<Writer, () => void>;
 
 /**
  * Serializes the writes of each stream on this node, because most concurrent writes of an object would lose the race to
- * append. Writers alternate. The queue saves work but is not a lock: after a time limit a writer proceeds, and the
- * expected revision of the append prevents that two writes succeed from the same state.
+ * append. Writers alternate. The queue saves work but is not a lock: a writer proceeds after a time limit, and the
+ * expected revision prevents two successes from the same state.
  */
 export class StreamQueues {
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class StreamQueues {
 
   /**
    * Waits for the writer's turn. Returns without a promise if no write of the stream is in progress. Returns undefined
-   * if the queue has no slot for this writer.
+   * if the queue has no slot for the writer.
    */
   take(stream: string, writer: Writer): Leave | Promise<Leave> | undefined {
     if (!this.#waiting.has(stream)) {
@@ -65,13 +65,12 @@ export class StreamQueues {
 }
 
 /**
- * Whether the queue has a slot for the writer. A writer that is not trusted may use at most as many slots as are free,
- * so that one writer alone fills at most half of the queue.
+ * Returns whether the queue has a slot for the writer. A writer that is not trusted may fill at most half of the queue.
  */
 function hasSlotFor(writer: Writer, queue: Queue): boolean {
   const left = writesWaitingPerObjectMax - queue.size;
   return left > 0 && (writer.kind === 'trusted' || queue.sizeOf(writer) < left);
 }
 
-/** A write that waited too long proceeds without a turn, so no other write starts when it ends. */
+/** A write that waited too long has no turn, so no other write starts when this write ends. */
 const outOfTurn: Leave = () => undefined;

@@ -3,7 +3,7 @@ import { streamName, type ExpectedRevision, type StreamName } from '../log/log.t
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
-/** The object of a write, with the state of the object that this node had folded when the attempt began. */
+/** The object of a write, with its folded state at the beginning of the attempt. */
 export type Target = {
   readonly type: ResourceType;
   readonly name: string;
@@ -15,7 +15,7 @@ export function streamOf(type: ResourceType, name: string): StreamName {
   return streamName(`object:${type.key}/${name}`);
 }
 
-/** Returns the object in this state; undefined if no object is stored. */
+/** Returns the stored object; undefined without an object. */
 export function storedIn({ state }: Target): ResourceObject | undefined {
   return state.kind === 'live' ? state.object : undefined;
 }

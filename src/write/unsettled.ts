@@ -22,7 +22,7 @@ export type Sending = {
 type Sent = Sending & {
   /** The position that this node had folded when the append was sent. */
   readonly position: LogPosition;
-  /** Whether the write has stopped waiting for the outcome. The append may succeed later. */
+  /** Whether the write no longer waits for the outcome. The append may succeed later. */
   isGivenUp: boolean;
 };
 
@@ -44,18 +44,15 @@ export class Unsettled {
   }
 
   /**
-   * Whether another append may be sent. The number of given-up appends is limited, so that a log without responses does
-   * not fill the memory.
+   * Returns whether another append may be sent. The number of given-up appends is limited, so that a log without
+   * replies does not fill the memory.
    */
   hasRoom(): boolean {
     if (this.#givenUp >= unsettledMax) this.#forgetSettled();
     return this.#givenUp < unsettledMax;
   }
 
-  /**
-   * Tracks an append. Must be called in the turn in which the caller checked that `by` is in force and began the
-   * append.
-   */
+  /** Tracks an append. Must be called in the turn that checked the declaration `by` and began the append. */
   async track(sending: Sending, appending: Promise<AppendOutcome>): Promise<AppendOutcome> {
     const sent: Sent = { ...sending, position: this.#dependencies.reader.position(), isGivenUp: false };
     this.#sent.add(sent);
@@ -71,8 +68,8 @@ export class Unsettled {
   }
 
   /**
-   * Returns the position up to which this node is drained: no pending append was decided by a declaration that was
-   * replaced at or before this position.
+   * Returns the position up to which this node is drained: no declaration that was replaced at or before the position
+   * decided a pending append.
    */
   drained(): LogPosition {
     this.#forgetSettled();
@@ -83,8 +80,8 @@ export class Unsettled {
   }
 
   /**
-   * Fences the appends that were given up and that were decided by an earlier declaration. If a fence fails, the next
-   * call tries again.
+   * Fences the given-up appends that were decided by an earlier declaration. After a failure, the next call tries
+   * again.
    */
   async fenceStale(fencing: Fencing): Promise<void> {
     if (this.#isFencing) return;
@@ -122,9 +119,8 @@ export class Unsettled {
 }
 
 /**
- * Ensures that the append can no longer succeed, by a fence if needed. Returns false if this cannot be ensured now. If
- * the stream ends before the expected revision of the append, the read is older than the state that the decision used,
- * and proves nothing.
+ * Ensures that the append can no longer succeed, by a fence if needed. Returns false if this cannot be ensured now. A
+ * stream that ends before the expected revision was read in an older state, and proves nothing.
  */
 async function canSettle({ stream, expected }: Sent, { log, uuid, metadata }: Fencing): Promise<boolean> {
   const head = await log.readLast(stream);

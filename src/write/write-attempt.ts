@@ -30,7 +30,7 @@ import type { StreamQueues } from './stream-queues.ts';
 import { ReferenceChecks } from './references/reference-checks.ts';
 import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './unique/unique-values.ts';
 
-/** Attempts at a command. An attempt reads the state, decides, claims unique values and appends. */
+/** Attempts of commands. An attempt reads the state, decides, claims unique values and appends. */
 export class WriteAttempts {
   readonly #dependencies: WriteDoorDependencies;
   /** The log, with retries of unknown outcomes. */
@@ -58,10 +58,7 @@ export class WriteAttempts {
       : this.#decideByLastGrants(type, command, given);
   }
 
-  /**
-   * Folds all rights that were in the log when the attempt began, and then decides. These include the rights of the
-   * writer and the rights that the write changes.
-   */
+  /** Folds all rights that were in the log when the attempt began, and then decides. */
   async #decideByLastGrants(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
     const reached = await this.#folded.reachEnd();
     if (reached !== 'again') return reached;
@@ -93,7 +90,7 @@ export class WriteAttempts {
       hookWatch: this.#dependencies.hookWatch,
       heldBy: command.type === 'delete' ? this.#references.heldBy(type, name) : undefined,
     };
-    // An invalid name is not looked up, because neither the log nor the tables accept such a name as a key.
+    // An invalid name is not looked up, because the log and the tables refuse invalid names as keys.
     if (nameProblem(name) !== undefined)
       return refusalOf(decideInVersion(initialState, command, facts, given.asked), name);
     const target: Target = { type, name, stream: streamOf(type, name), state: this.#folded.state(type, name) };
@@ -124,9 +121,7 @@ export class WriteAttempts {
     }
   }
 
-  /**
-   * Takes the guard. The command must then be decided again, because a decision before the guard was held is invalid.
-   */
+  /** Takes the guard. The command must then be decided again, because a decision without the guard is invalid. */
   async #takeGuard(guard: StreamName, target: Target, { given, metadata }: Writing): Promise<Attempt> {
     const { clock, reader, uuid } = this.#dependencies;
     given.guard ??= new HeldGuard(
@@ -187,10 +182,7 @@ export class WriteAttempts {
     return refused.outcome === 'limited' ? refused.refusal : unavailable();
   }
 
-  /**
-   * Refuses a value that another object holds without a claim, if the log confirms that the other object still holds
-   * the value.
-   */
+  /** Refuses a value that another object holds without a claim, if the log confirms the other object's state. */
   async #refuseStored(
     target: Target,
     { entry }: Made,
@@ -212,7 +204,7 @@ export class WriteAttempts {
     );
   }
 
-  /** Checks the change against the writer's rights in this turn. */
+  /** Checks the change against the writer's rights, in the turn of the decision. */
   #check(target: Target, { event, object, withheld }: Made, { subject }: WriteContext): RuleCheck {
     return this.#dependencies.rules.check({
       type: target.type,
@@ -285,7 +277,7 @@ function metadataOf({ cause, causedBy }: WriteContext, time: string, by: Decided
   };
 }
 
-/** Whether the rules skip a command. Only the platform's code sends such commands, and they change no grants. */
+/** Whether the rules skip a command. Such commands are sent by the platform's code and change no grants. */
 const isUnchecked: Readonly<Record<Command['type'], boolean>> = {
   create: false,
   replace: false,

@@ -20,8 +20,8 @@ export type HookedDraft = {
   readonly members: Members;
   readonly violations: readonly Violation[];
   /**
-   * Returns the failure of the hook. The failure refuses the write only if nothing else refuses it, because a hook may
-   * throw for an object that violates the schema.
+   * Returns the failure of the hook, for a write that is valid otherwise. A hook may throw for an object that violates
+   * the schema.
    */
   readonly fault?: () => Violation;
 };
@@ -32,7 +32,7 @@ type Given = {
 };
 
 /**
- * Returns the draft with the values that the hook `default` adds. `object`: the object that the write would store
+ * Returns the draft with the values that the hook `default` adds. `object` is the object that the write would store
  * without hooks.
  */
 export function hookedDraft(
@@ -55,13 +55,13 @@ type Replacing = Given & {
 };
 
 /**
- * Like `hookedDraft`, for an update. Hooks do not run for a write without changes, nor for a write that changes only
- * the metadata of a marked object. Thus no hook can block the removal of the object.
+ * Like `hookedDraft`, for an update. Hooks run neither for a write without changes, nor for a write of only the
+ * metadata of a marked object. No hook can thus block the removal of an object.
  */
 export function hookedUpdate({ current, next, part, ...given }: Replacing, facts: Facts): HookedDraft {
   if (!isHooked({ current, next }, facts)) return { ...given, violations: [] };
   const hooked = hookedDraft(next, part === 'status' ? 'status' : 'update', given, facts);
-  // A write of the status changes only the status, so values that the hook adds elsewhere are dropped.
+  // A write of the status changes only the status, so the hook's other values are dropped.
   return part === 'status' ? { ...hooked, draft: given.draft } : hooked;
 }
 

@@ -13,17 +13,14 @@ import { ForeignValueError, plainJson } from '../../resource/object/foreign-json
 import { newViolations } from '../ratcheting.ts';
 import { actorOf } from '../subject.ts';
 
-/** The context of a hook's call. */
 export type HookContext = {
   readonly operation: 'create' | 'update' | 'status' | 'delete';
   readonly user: { readonly name: string };
-  /** The time of the write, as in RFC 3339, in UTC and with milliseconds. */
+  /** The time of the write (RFC 3339, UTC, milliseconds). */
   readonly now: string;
 };
 
-/**
- * The failure of a hook: the hook threw, or returned a wrong result. This is a fault of the plugin, not of the writer.
- */
+/** A hook threw, or returned a wrong result. The plugin is at fault, not the writer. */
 type Fault = {
   readonly problem: string;
   readonly thrown?: unknown;
@@ -31,15 +28,12 @@ type Fault = {
 type Called<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: Fault };
 
 export type Completed =
-  /**
-   * `draft`: the object that the hook has completed, decoded like a client's object; undefined if the hook changes
-   * nothing.
-   */
+  /** `draft` is the completed object, decoded like a client's object; undefined if the hook changes nothing. */
   { readonly ok: true; readonly draft: Draft | undefined } | { readonly ok: false; readonly fault: () => Violation };
 
 /**
- * Returns the object that the hook `default` has completed. The hook may change everything except apiVersion, kind, the
- * metadata that the server manages, and reserved labels.
+ * Returns the object that the hook `default` has completed. The hook may not change apiVersion, kind, metadata that the
+ * server manages, or reserved labels.
  */
 export function completeByHook(object: ResourceObject, operation: HookContext['operation'], facts: Facts): Completed {
   const { type } = facts;
@@ -70,7 +64,7 @@ function completedObject(result: unknown, given: ResourceObject, facts: Facts): 
       'it changes apiVersion, kind or metadata that the server manages; only labels, annotations, finalizers and ' +
         'ownerReferences of the metadata may change',
     );
-  // The copy is decoded like the body of a request, so the metadata that the server manages is not taken from it.
+  // The copy is decoded like the body of a request, so metadata that the server manages is not taken from the copy.
   const draft = draftOf(copy);
   const reserved = Object.entries(draft.labels ?? {}).find(
     ([key, value]) => labels[key] !== value && isReservedLabel(key, facts.domain),
@@ -87,7 +81,7 @@ type Judged = {
   readonly part: Part;
 };
 
-/** Returns the violations that the hook `validate` finds, without those that the stored object already has. */
+/** Returns the violations that the hook `validate` finds, except for violations of the stored object. */
 export function hookViolations({ next, current, part }: Judged, facts: Facts): readonly Violation[] {
   if (facts.type.hooks?.validate === undefined) return [];
   const operation = current === undefined ? 'create' : part === 'status' ? 'status' : 'update';
@@ -101,7 +95,6 @@ export function hookViolations({ next, current, part }: Judged, facts: Facts): r
   return newViolations(found.value, before.ok ? before.value : [], { before: current, after: next, part });
 }
 
-/** Returns the violations that the hook `validateDelete` finds. */
 export function deleteViolations(object: ResourceObject, facts: Facts): readonly Violation[] {
   if (facts.type.hooks?.validateDelete === undefined) return [];
   const found = call('validateDelete', [object, contextOf('delete', facts)], facts, decodeViolations);
@@ -135,14 +128,14 @@ function faultBy(thrown: unknown): Fault {
     const message = thrown instanceof Error ? thrown.message : kindOf(thrown);
     return { problem: `threw: ${message.slice(0, hookDetailLengthMax)}`, thrown };
   } catch {
-    // A value that a plugin threw may itself throw when it is read.
+    // Reading a value that a plugin threw may throw again.
     return { problem: 'threw an error that cannot be printed' };
   }
 }
 
 /**
- * Whether a hook returned a promise. Handles the rejection of the promise, because an unhandled rejection would end the
- * process.
+ * Returns whether a hook returned a promise. Handles a rejection of the promise, because an unhandled rejection would
+ * end the process.
  */
 function isThenable(result: unknown): boolean {
   if (result instanceof Promise) result.catch(() => undefined);

@@ -7,7 +7,7 @@ export type SlowCallsDependencies = {
   readonly warn: (plugin: string, message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
 
-/** A function of a plugin. All members other than `plugin` are fields of the log line. */
+/** A function of a plugin. All members except `plugin` are fields of the log line. */
 type PluginFunction = Readonly<Record<'plugin' | 'type', string>>;
 
 type Slow<Of> = {
@@ -18,12 +18,12 @@ type Slow<Of> = {
 };
 
 /**
- * Measures calls of functions of plugins. The calls block the event loop and cannot be interrupted, so slow calls are
- * counted and logged. There is at most one log line a minute for each function.
+ * Measures calls of functions of plugins. Such calls block the event loop and cannot be interrupted, so slow calls are
+ * counted and logged. Each function gets at most one log line in `slowHookLogMs`.
  */
 export class SlowCalls<Of extends PluginFunction> {
   readonly #dependencies: SlowCallsDependencies;
-  /** The subject of the message in the log, such as `a hook of a type`. */
+  /** The subject of the log message, such as `a hook of a type`. */
   readonly #subject: string;
   readonly #slow = new Map<string, Slow<Of>>();
 
@@ -32,7 +32,7 @@ export class SlowCalls<Of extends PluginFunction> {
     this.#subject = subject;
   }
 
-  /** Runs a call. `of` returns the description of the called function, and is called only after a slow call. */
+  /** `of` describes the called function. Called only after a slow call. */
   run<Result>(call: () => Result, of: () => Of): Result {
     const { clock } = this.#dependencies;
     const begun = clock.monotonic();
@@ -44,7 +44,7 @@ export class SlowCalls<Of extends PluginFunction> {
     }
   }
 
-  /** Returns the number of slow calls of each function that had a slow call. */
+  /** Returns the number of slow calls of each function; functions without slow calls are omitted. */
   counts(): readonly (Of & { readonly slow: number })[] {
     return [...this.#slow.values()].map(({ of, slow }) => ({ ...of, slow }));
   }

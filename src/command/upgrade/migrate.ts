@@ -5,17 +5,17 @@ import type { JsonObject, ResourceObject } from '../../resource/object/object.ts
 import { frozen } from '../../resource/type/index-values.ts';
 import { ForeignValueError, plainJson } from '../../resource/object/foreign-json.ts';
 
-/** A step of a migration. The step is code of a plugin, so it may throw any value and return any value. */
+/** A step of a migration. A step is code of a plugin, so the step may throw any value and return any value. */
 export type MigrationStep = (object: unknown) => unknown;
 
 export type Migrated =
-  /** `object`: the object in the new form; undefined if nothing changes. */
+  /** `object` is the object in the new form; undefined if nothing changes. */
   | { readonly ok: true; readonly object: JsonObject | undefined }
   | { readonly ok: false; readonly problem: string; readonly thrown?: unknown };
 
 /**
  * Runs a step on an object. The result must be JSON with the same apiVersion, kind and managed metadata. A second run
- * of the step must not change the result. Otherwise a repeated migration would never end.
+ * of the step must not change the result, because a repeated migration would otherwise never end.
  */
 export function migrate(up: MigrationStep, object: ResourceObject): Migrated {
   const once = run(up, object);
@@ -48,7 +48,7 @@ function run(up: MigrationStep, given: JsonObject | ResourceObject): Migrated {
   }
 }
 
-/** Use this check only for plain JSON, because it does not check the members. */
+/** For plain JSON only, because the members are not checked. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
 }
@@ -59,7 +59,7 @@ function faultBy(thrown: unknown): Migrated {
     const message = thrown instanceof Error ? thrown.message : typeof thrown;
     return { ok: false, problem: `threw: ${message.slice(0, hookDetailLengthMax)}`, thrown };
   } catch {
-    // A value that a plugin threw may itself throw when it is read.
+    // Reading a value that a plugin threw may throw again.
     return { ok: false, problem: 'threw an error that cannot be printed' };
   }
 }

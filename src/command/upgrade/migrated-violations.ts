@@ -9,13 +9,13 @@ export type PendingStep = {
   readonly up: MigrationStep;
 };
 
-/** A step that fails for an object. `thrown`: the value that the step threw. */
+/** A step that fails for an object. `thrown` is the value that the step threw. */
 export type StepFailure = { readonly problem: string; readonly thrown?: unknown };
 
-/** The violations that a stored object will have after the steps, and the ids of the steps that change it. */
+/** The violations of a stored object after the steps, and the ids of the steps that change the object. */
 export type MigratedViolations = {
   readonly violations: readonly Violation[];
-  /** The first step that fails. Then no violations are known, and the later steps do not run. */
+  /** The first failure of a step. No violations are then known, and later steps do not run. */
   readonly failure: StepFailure | undefined;
   readonly changedBy: readonly string[];
 };
@@ -40,9 +40,7 @@ export function migratedViolations(
   return { violations: storedViolations(type, current), failure: undefined, changedBy };
 }
 
-/**
- * Whether a step returned an object. `migrate` has checked that the object has the same identity and managed metadata.
- */
+/** `migrate` has checked that the object has the same identity and managed metadata. */
 function isStored(object: unknown): object is ResourceObject {
   return isObject(object) && isObject(object['metadata']);
 }

@@ -7,7 +7,7 @@ import { currentConversion } from '../../resource/type/versions/shown-version.ts
 
 /** A range of names in ascending order. */
 export type NameRange = {
-  /** The range starts after this name; if undefined, at the first name. */
+  /** The range starts after this name; undefined starts with the first name. */
   readonly after: string | undefined;
   readonly limit: number;
 };
@@ -40,8 +40,8 @@ export function* eachName(
 }
 
 /**
- * Returns a stored object in the preferred version of `type`, with defaults; undefined if the object does not exist.
- * After an upgrade, a row may still hold the object in an earlier version, from which it may fail to be converted.
+ * Returns a stored object in the preferred version of `type`, with defaults; undefined for a missing object. The
+ * conversion of an object in an earlier version may fail.
  */
 export function storedIn(rows: Pick<StoredRows, 'get'>, type: ResourceType, name: string): Conversion | undefined {
   const row = rows.get(type.key, name);

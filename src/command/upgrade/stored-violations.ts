@@ -4,9 +4,8 @@ import { memberViolations } from '../ratcheting.ts';
 import { membersOf } from '../replacement.ts';
 
 /**
- * Checks a stored object by the schema of `type` and by the rules of the schema, after the defaults are filled in.
- * Returns the violations. The object is checked like a new object: no violation is tolerated, and rules that require an
- * old object do not run.
+ * Returns the violations of the schema and its rules by a stored object, with the defaults filled in. The object is
+ * checked like a new object: no violation is tolerated, and rules that require an old object do not run.
  */
 export function storedViolations(type: ResourceType, object: ResourceObject): readonly Violation[] {
   const members = membersOf(object);

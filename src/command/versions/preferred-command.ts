@@ -24,7 +24,7 @@ import { admit, nameViolations, refuseViolations, type Admitted } from '../valid
 
 /**
  * Decides a command. `asked` is the type in the version of the request; undefined for the preferred version. A write in
- * another version is validated in this version and then converted, so that `decide`, hooks and indexes handle only the
+ * another version is validated in this version and then converted, so that `decide`, hooks and indexes know only the
  * preferred version.
  */
 export function decideInVersion(
@@ -135,7 +135,7 @@ function convertWrite(state: LiveState, command: Write, { facts, asked }: Versio
   };
 }
 
-/** Returns the object that the client requests, in the version of the request. */
+/** Returns the requested object in the version of the request. */
 function draftIn(
   current: ResourceObject,
   command: Write,
@@ -162,10 +162,7 @@ function convertReplacement({ current, proposed, admitted, part }: Replacing, { 
 
 type Whole = Refused | { readonly ok: true; readonly object: ResourceObject };
 
-/**
- * Converts an object to the preferred version. If the conversion back changes the object, the conversion would lose
- * values, so the object is refused.
- */
+/** Converts an object to the preferred version. Refuses the object if a conversion back would change the object. */
 function convertWhole(object: ResourceObject, { facts: { type }, asked }: Versions): Whole {
   const { name } = object.metadata;
   const there = convert(object, type);
@@ -197,7 +194,7 @@ function bodyOf(draft: Draft, { apiVersion, kind, metadata, ...members }: Resour
   return { apiVersion, kind, metadata: given, ...members };
 }
 
-/** Unknown fields were already dropped or refused in the version of the request, so the converted object has none. */
+/** Unknown fields were already dropped or refused in the version of the request. */
 function decoded(facts: Facts): Facts {
   return { ...facts, fieldValidation: undefined };
 }

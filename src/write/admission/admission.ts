@@ -18,7 +18,7 @@ const ownRates = writeRates(ownWritesPerUser, ownWriteBytesPerUser);
 /** Admits writes, with limits on rate, concurrency and memory. */
 export class Admission {
   readonly #dependencies: AdmissionDependencies;
-  /** The number of writes in flight: of super administrators and the platform (`#trusted`), and of all others. */
+  /** The writes in flight of super administrators and the platform. */
   #trusted = 0;
   #others = 0;
 
@@ -47,8 +47,8 @@ export class Admission {
   }
 
   /**
-   * Refuses a write if no slot is free. A writer that is not trusted must also use fewer slots than are free, so that
-   * later writers get a slot.
+   * Refuses a write without a free slot. A writer that is not trusted may use at most half of the slots, so that later
+   * writers get a slot.
    */
   #refusePlace({ kind, writesInFlight }: Writer): Refusal | undefined {
     const left = writesInFlightMax - (kind === 'trusted' ? this.#trusted : this.#others);
@@ -57,7 +57,7 @@ export class Admission {
   }
 }
 
-/** A write in flight and its share of the writer's limits. */
+/** A write in flight, and the write's share of the writer's limits. */
 export class Admitted {
   readonly writer: Writer;
   readonly #context: WriteContext;
@@ -74,7 +74,7 @@ export class Admitted {
   }
 
   /**
-   * Reserves `bytes` of memory until the write ends, in place of an earlier reservation of the write. Returns a
+   * Reserves `bytes` of memory until the write ends, and releases an earlier reservation of the write. Returns a
    * refusal, and reserves nothing, if too little memory is free.
    */
   hold(bytes: number): Refusal | undefined {
@@ -85,8 +85,8 @@ export class Admitted {
   }
 
   /**
-   * Reserves memory for the events of the object. If the events are to be appended, also charges their bytes to the
-   * writer's rate. Returns a refusal if a limit does not allow this.
+   * Reserves memory for the events of the object. Charges the bytes of events that will be appended to the writer's
+   * rate. Returns a refusal if a limit is exceeded.
    */
   takeEvents(events: readonly ProposedEvent[], { isTooLarge }: { readonly isTooLarge: boolean }): Refusal | undefined {
     const dataBytes = events.reduce((sum, { data }) => sum + data.length, 0);
@@ -95,7 +95,7 @@ export class Admitted {
     return this.#chargeEvents(events.reduce((sum, { metadata }) => sum + metadata.length, dataBytes));
   }
 
-  /** Charges the bytes of the events. If the command is decided again, only additional bytes are charged. */
+  /** Charges the bytes of the events. A repeated decision is charged only for additional bytes. */
   #chargeEvents(bytes: number): Refusal | undefined {
     const added = Math.max(0, bytes - this.#bytesCharged);
     const refused = this.charge(added);
@@ -103,10 +103,7 @@ export class Admitted {
     return refused;
   }
 
-  /**
-   * Charges the bytes of an append, or returns a refusal if the rate is exceeded. If the write is refused later, only
-   * the charge for the object's events is refunded (`end`).
-   */
+  /** Charges the bytes of an append, or returns a refusal if the rate is exceeded. */
   charge(bytes: number): Refusal | undefined {
     const {
       writer: { allowance, ownAllowance },
@@ -126,10 +123,7 @@ export class Admitted {
     return tooFast(`${String(ownWriteBytesPerUser)} bytes of the user's own tokens, sessions and profile`, ownSeconds);
   }
 
-  /**
-   * Charges the bytes of an append that cannot be refused. If the rate is exceeded, later writes are refused until the
-   * rate allows them again.
-   */
+  /** Charges the bytes of an append that cannot be refused. Above the rate, later writes are refused. */
   owe(bytes: number): void {
     const {
       writer: { allowance, ownAllowance },
@@ -140,8 +134,8 @@ export class Admitted {
   }
 
   /**
-   * Releases the memory of the write. Refunds the charge for the object's events if they are certainly not appended. An
-   * append with unknown outcome may succeed later, so it is not refunded.
+   * Releases the memory of the write. Refunds the charge for the object's events if the events are certainly not
+   * appended. An append with an unknown outcome may succeed later and is not refunded.
    */
   end(outcome: WriteOutcome | undefined): void {
     this.#held.release(this.writer, this.#bytesHeld);
@@ -155,7 +149,7 @@ export class Admitted {
 
 /**
  * Counts a write of a writer with a rate limit, and refuses the write if the rate is exceeded. Dry runs and writes
- * without changes are counted, too, because they also take time. A write with `admitted` is not counted here.
+ * without changes count too, because they also take time. A write with `admitted` does not count.
  */
 function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: Clock): Refusal | undefined {
   const { allowance } = writer;

@@ -10,8 +10,8 @@ export class HeldBytes {
   }
 
   /**
-   * Reserves memory. Returns false, and reserves nothing, if the writer would then have more memory than is free now.
-   * Thus a single writer can use at most half of the memory, and later writers can reserve a part of the rest.
+   * Reserves memory. Returns false, and reserves nothing, if the writer would then have more memory than is free now. A
+   * single writer can thus use at most half of the memory.
    */
   hold(writer: Writer, bytes: number): boolean {
     const sum = this.#sum + bytes;

@@ -13,13 +13,10 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /**
-   * Takes `amount` and returns 0 if the amount is available. Otherwise takes nothing and returns the seconds until the
-   * amount is available.
-   */
+  /** Takes `amount` and returns 0. If too little is available, takes nothing and returns the seconds to wait. */
   take(amount: number, now: number): number {
     this.#refill(now);
-    // An amount above the capacity needs only a full bucket. The balance becomes negative, so later calls wait.
+    // An amount above the capacity needs only a full bucket. The balance then becomes negative, so later calls wait.
     const missing = Math.min(amount, this.#rate.burst) - this.#balance;
     if (missing > 0) return Math.max(1, Math.ceil(missing / this.#rate.perSecond));
     this.#balance -= amount;
@@ -36,7 +33,7 @@ export class TokenBucket {
     this.#balance = Math.min(this.#rate.burst, this.#balance + amount);
   }
 
-  /** Whether the bucket is full, and thus equal to a new bucket. */
+  /** Returns whether the bucket is full, and thus equal to a new bucket. */
   isFull(now: number): boolean {
     this.#refill(now);
     return this.#balance >= this.#rate.burst;

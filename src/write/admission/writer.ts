@@ -1,7 +1,7 @@
 import { writeBurstSeconds } from '../../limits/writes.ts';
 import { TokenBucket, type Rate } from './token-bucket.ts';
 
-/** The write rates of one user. An undefined rate is unlimited. */
+/** The write rates of one writer. An undefined rate is unlimited. */
 export type WriteRates = { readonly writes: Rate | undefined; readonly bytes: Rate | undefined };
 
 /** Returns the rates for settings in which 0 means unlimited. */
@@ -13,7 +13,7 @@ function rateOf(perSecond: number): Rate | undefined {
   return perSecond === 0 ? undefined : { perSecond, burst: perSecond * writeBurstSeconds };
 }
 
-/** `trusted`: super administrators and the platform; `plugin`: a plugin acting as itself; `limited`: all others. */
+/** `trusted`: super administrators and the platform; `plugin`: a plugin with its own rights; `limited`: all others. */
 export type WriterKind = 'limited' | 'plugin' | 'trusted';
 
 /** The token buckets of one set of limits. */
@@ -32,7 +32,7 @@ export class Allowance {
     return this.#rates;
   }
 
-  /** Takes one write. Like `takeBytes`, returns 0, or takes nothing and returns the seconds to wait. */
+  /** Takes one write and returns 0. Above the rate, takes nothing and returns the seconds to wait. */
   takeWrite(now: number): number {
     return this.#writes?.take(1, now) ?? 0;
   }
@@ -58,10 +58,10 @@ export class Allowance {
   }
 }
 
-/** A user, a network, a plugin or the platform, with its writes in flight, reserved memory and remaining rate. */
+/** A user, a network, a plugin or the platform. Has writes in flight, reserved memory and a remaining rate. */
 export class Writer {
   readonly kind: WriterKind;
-  /** The buckets of a limited writer; undefined for others. */
+  /** The buckets of a limited writer; undefined for other writers. */
   readonly allowance: Allowance | undefined;
   /** The buckets for writes of the user's own tokens, sessions and profile; created by the first such write. */
   ownAllowance: Allowance | undefined;
@@ -73,7 +73,7 @@ export class Writer {
     this.allowance = allowance;
   }
 
-  /** Whether the writer can be dropped without an effect: it is unused, and all its buckets are full. */
+  /** Returns whether the writer can be dropped without an effect: the writer is unused and all its buckets are full. */
   isIdle(now: number): boolean {
     return this.isUnused() && this.allowance?.isFull(now) !== false && this.ownAllowance?.isFull(now) !== false;
   }

@@ -7,12 +7,12 @@ import { Allowance, Writer, type WriteRates, type WriterKind } from './writer.ts
 export type WritersDependencies = {
   readonly clock: Clock;
   readonly rates: WriteRates;
-  /** Whether the user is a super administrator. */
+  /** Returns whether the user is a super administrator. */
   readonly isSuperAdministrator: (subject: Subject) => boolean;
 };
 
 /**
- * The writers of one kind, by name or network. If there are `writersKnownMax` writers, a new writer replaces an unused
+ * The writers of one kind, by name or network. Beyond `writersKnownMax` writers, a new writer replaces an unused
  * writer, preferably one with full buckets. The number grows further only if no unused writer is found.
  */
 class KnownWriters {
@@ -34,8 +34,8 @@ class KnownWriters {
   }
 
   /**
-   * Drops at most one of the oldest writers: the first one with full buckets, or else the first unused one. Moves the
-   * other checked writers to the end. Writers with writes in flight are never dropped.
+   * Drops at most one of the oldest writers: the first idle writer, or else the first unused writer. Moves the other
+   * checked writers to the end.
    */
   #makeRoom(now: number): void {
     let unused: string | undefined;
@@ -71,13 +71,13 @@ export class Writers {
     this.#plugins = new KnownWriters(unlimited('plugin'));
   }
 
-  /** Returns writers without rate limits: every user is treated as a super administrator. */
+  /** Returns writers without rate limits. Each user is treated as a super administrator. */
   static unlimited(clock: Clock): Writers {
     return new Writers({ clock, rates: { writes: undefined, bytes: undefined }, isSuperAdministrator: () => true });
   }
 
   /**
-   * Returns the writer of a subject. Visitors in the same network have the same writer; `address` is the visitor's
+   * Returns the writer of a subject. Visitors in the same network have the same writer. `address` is the visitor's
    * address.
    */
   of(subject: Subject, address: string | undefined): Writer {

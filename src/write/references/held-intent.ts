@@ -14,14 +14,12 @@ import type { ClaimsDependencies } from '../unique/unique-claims.ts';
 
 export type IntentDependencies = Omit<ClaimsDependencies, 'clock'>;
 
-/** The intent that a write must announce before its append. */
+/** The intent that a write must announce before the append. */
 export type WantedIntent = {
   readonly stream: StreamName;
   /** The expected revision of the append to the object. */
   readonly base: ExpectedRevision;
-  /**
-   * The keys of the objects that the write names in new strict references; undefined if the write deletes its object.
-   */
+  /** The keys of the objects to which the write adds strict references; undefined for a deletion. */
   readonly targets: readonly string[] | undefined;
 };
 
@@ -34,20 +32,20 @@ type Held = {
 
 /**
  * The intent of one write that adds strict references, or that deletes an object which strict references may name
- * (consistency protocol, 9). If two such writes exclude each other, the write with the later intent sees the earlier
- * intent, and waits until the append of the other write has succeeded or can no longer succeed.
+ * (consistency protocol, 9). If two such writes exclude each other, the write with the later intent waits until the
+ * append of the other write has succeeded or can no longer succeed.
  */
 export class HeldIntent {
   readonly #dependencies: IntentDependencies;
   #held: Held | undefined;
-  /** Whether the append under the held intent was sent or is about to be sent. */
+  /** Whether the append under the held intent may have been sent. */
   #isSpent = false;
 
   constructor(dependencies: IntentDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** Returns the position of the held intent if it covers the wanted intent, and undefined otherwise. */
+  /** Returns the position of the held intent if this intent covers `wanted`; undefined otherwise. */
   positionFor({ stream, base, targets = [] }: WantedIntent): LogPosition | undefined {
     const held = this.#held;
     const isCovered =
@@ -58,11 +56,11 @@ export class HeldIntent {
   }
 
   /**
-   * Announces the write and returns the position of the intent; undefined if the intent could not be appended. The
-   * write must then be decided again, from a state that includes all events up to this position.
+   * Announces the write and returns the position of the intent; undefined if no intent could be appended. The write
+   * must then be decided again, from a state that includes all events up to the position.
    */
   async announce(wanted: WantedIntent): Promise<LogPosition | undefined> {
-    // If the object has a later event, this event has ended the earlier intent of this write. Otherwise the intent is
+    // A later event of the object has already ended the earlier intent. Without a later event, the earlier intent is
     // withdrawn.
     if (this.#held?.wanted.base === wanted.base) await this.end();
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
@@ -79,12 +77,12 @@ export class HeldIntent {
     return undefined;
   }
 
-  /** Records that the announced append is about to be sent, and may succeed from now on. */
+  /** Records that the announced append may succeed from now on. */
   spend(): void {
     this.#isSpent = true;
   }
 
-  /** Ends the write. Withdraws the intent if the append was not sent, so that no other write waits for it. */
+  /** Withdraws the intent if the append was not sent, so that other writes need not wait. */
   async end(): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
@@ -113,10 +111,7 @@ function eventOf({ targets }: WantedIntent, through: number): IntentEvent {
     : { type: 'ReferencesIntended', targets, through };
 }
 
-/**
- * Returns the member `through` of the last event of a stream of intents; -1 if the stream is empty. The next intent has
- * at least this `through`.
- */
+/** Returns `through` of the last intent in a stream; -1 for an empty stream. */
 function throughOf(last: RecordedEvent | undefined): number {
   if (last === undefined) return -1;
   const { event } = decodeEvent(last);
@@ -124,10 +119,7 @@ function throughOf(last: RecordedEvent | undefined): number {
   throw new Error(`${last.stream} contains a ${event.type} event, which does not belong to this stream`);
 }
 
-/**
- * Ignores a failed read. The intent then remains pending. A write that the intent excludes waits, and then fences the
- * object.
- */
+/** Ignores a failed read. The intent then remains pending, and an excluded write waits and then fences the object. */
 function ignoreUnreadable(error: unknown): undefined {
   if (!(error instanceof LogUnreadableError)) throw error;
 }

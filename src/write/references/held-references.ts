@@ -16,16 +16,16 @@ export type Referring = {
   readonly decision: Made;
   /** The number of names in the object's references, if the write adds names beyond the limit; undefined otherwise. */
   readonly excess: number | undefined;
-  /** The names that the write must not add, because there is no such object, or the object is being deleted. */
+  /** The names that the write must not add, because the object does not exist or is being deleted. */
   readonly missing: readonly NamedTarget[];
-  /** The keys of the objects that the event names for the first time in strict references. */
+  /** The keys of the objects to which the write adds strict references. */
   readonly gained: readonly string[];
 };
 
 /**
- * Returns the decision with the references of its object, in the state that this node has folded. Must be called in the
- * turn of the decision. A reference that the stored object already has keeps the uid of its target. Otherwise a write
- * after the deletion of the target could hide the reference from the reconciler that acts on this deletion.
+ * Returns the decision with the references of its object, in the folded state. Must be called in the turn of the
+ * decision. A reference of the stored object keeps the uid of its target. Otherwise a write after the target's deletion
+ * could hide the reference from the reconciler.
  */
 export function withReferences(target: Target, decision: Made, references: ReferenceReader): Referring {
   const { type, name } = target;
@@ -59,7 +59,7 @@ type Known = {
 
 type LookedUp = {
   readonly named: NamedTarget;
-  /** The reference in the stored object; undefined if the stored object does not have it. */
+  /** The same reference in the stored object; undefined for a new reference. */
   readonly known: HeldReference | undefined;
   readonly state: 'own' | 'there' | 'missing';
   readonly ref: HeldReference | undefined;
@@ -81,8 +81,8 @@ function isMissing({ named: { declared }, known, state }: LookedUp): boolean {
 }
 
 /**
- * Returns the reference for the event. It contains the uid only if a reconciler acts on deletions of the target. If it
- * always contained the uid, a later declaration with `cascade` or `clear` would also apply to earlier deletions.
+ * Returns the reference for the event. The reference contains the uid only if a reconciler acts on deletions of the
+ * target. Otherwise a later declaration with `cascade` or `clear` would also apply to earlier deletions.
  */
 function refOf({ declared, target = '' }: NamedTarget, uid: string | undefined): HeldReference {
   const { field } = declared;

@@ -37,13 +37,13 @@ export type ReferenceCheckDependencies = {
   readonly domain: string;
 };
 
-/** The most missing objects that one refusal lists. Each one is confirmed by a read of the log. */
+/** The maximum number of missing objects in one refusal. Each missing object is confirmed by a read of the log. */
 const missingShownMax = 16;
-/** The most referring objects that are read to find one that is not marked. */
+/** The maximum number of referrers that are read in a search for an unmarked referrer. */
 const unmarkedSoughtMax = 64;
 
 /**
- * A decision with its references and with the intent that its write must hold. The intent is undefined if none is
+ * A decision with its references, and with the intent that the write must hold. `intent` is undefined if no intent is
  * needed.
  */
 export type CheckedReferences = Referring & {
@@ -63,15 +63,12 @@ function unreferring(decision: Made): Referring {
   return { decision, excess: undefined, missing: [], gained: [] };
 }
 
-/** Whether the event marks an existing object for deletion. */
+/** Returns whether the event marks an existing object for deletion. */
 function isMarking(target: Target, { event }: Made): boolean {
   return event.type === 'ObjectDeletionRequested' && storedIn(target) !== undefined;
 }
 
-/**
- * Checks references in the state that this node has folded. Before a refusal, the state is confirmed by a read of the
- * log.
- */
+/** Checks references in the folded state. A refusal is confirmed by a read of the log. */
 export class ReferenceChecks {
   readonly #dependencies: ReferenceCheckDependencies;
   readonly #intents: ReferenceIntents;
@@ -82,8 +79,8 @@ export class ReferenceChecks {
   }
 
   /**
-   * Returns the finalizers for an object that is about to be marked: one finalizer if a reconciler must delete or
-   * change objects that name this object; undefined otherwise.
+   * Returns a finalizer for an object that is about to be marked, if a reconciler must delete or change objects that
+   * name this object. Otherwise returns undefined.
    */
   heldBy(type: ResourceType, name: string): readonly string[] | undefined {
     const { references, domain } = this.#dependencies;
@@ -94,8 +91,8 @@ export class ReferenceChecks {
   }
 
   /**
-   * Whether another object that is not marked names the object. Also returns true if `unmarkedSoughtMax` objects name
-   * it.
+   * Returns whether another unmarked object names the object. Also returns true if `unmarkedSoughtMax` objects name the
+   * object.
    */
   #isNamed(type: ResourceType, name: string, declared: ReferenceFrom): boolean {
     const { references } = this.#dependencies;
@@ -126,8 +123,8 @@ export class ReferenceChecks {
 
   /**
    * Refuses a write that names missing objects or too many objects, and a deletion that a reference forbids. Then
-   * announces the intent of a write that could break strict references, and waits while pending writes exclude this
-   * write. Returns undefined if nothing prevents the append.
+   * announces the needed intent, and waits while pending writes exclude this write. Returns undefined if nothing
+   * prevents the append.
    */
   async check(target: Target, read: CheckedReferences, writing: Writing): Promise<Attempt | undefined> {
     const { folded } = this.#dependencies;
@@ -173,9 +170,7 @@ export class ReferenceChecks {
     return found.filter((referrer) => targetKey(referrer.type, referrer.name) !== key);
   }
 
-  /**
-   * Returns the position of the last event of an object if this node has not folded this event; undefined otherwise.
-   */
+  /** Returns the position of the last event of an object if this node has not folded the event; undefined otherwise. */
   async #positionBehind(key: string): Promise<LogPosition | undefined> {
     const { log, reader } = this.#dependencies;
     const folded = lastRevision(reader.head(...splitTargetKey(key))) ?? -1;

@@ -32,7 +32,7 @@ export class ReferenceIntents {
     this.#dependencies = dependencies;
   }
 
-  /** Returns the intent of a write that adds the strict references `gained`; undefined if there are none. */
+  /** Returns the intent of a write that adds the strict references `gained`; undefined without such references. */
   ofReferences(target: Target, gained: readonly string[]): WantedIntent | undefined {
     const { type, name } = target;
     if (gained.length === 0) return undefined;
@@ -49,9 +49,9 @@ export class ReferenceIntents {
   }
 
   /**
-   * Returns the pending writes that exclude this write and that were announced before `position`, the position of this
-   * write's intent. Only a call in the turn of the decision shows whether the decision is valid. A later call could
-   * miss a write that changed the state after the decision.
+   * Returns the pending writes that exclude this write and have an intent before `position`, the position of this
+   * write's intent. Only a call in the turn of the decision proves the decision valid, because a later call may miss a
+   * write that changed the state.
    */
   opposing({ type, name }: Target, { targets }: WantedIntent, position: LogPosition): readonly PendingIntent[] {
     const { references } = this.#dependencies;

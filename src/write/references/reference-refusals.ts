@@ -9,10 +9,10 @@ export function refuseExcess({ type, name }: Target, count: number, most: number
   return invalid(type, name, [{ pointer: '', detail }]);
 }
 
-/** The beginning of the detail of a violation: a reference names an object that does not exist or is being deleted. */
+/** The beginning of the detail of a violation by a reference to a missing or marked object. */
 export const missingTarget = 'must name an existing object:';
 
-/** Refuses names of objects that do not exist or, according to `isMarked`, are being deleted. */
+/** Refuses references to objects that do not exist or, according to `isMarked`, are being deleted. */
 export function refuseMissing(
   { type, name }: Target,
   missing: readonly NamedTarget[],
@@ -35,8 +35,8 @@ type Referenced = {
 };
 
 /**
- * Refuses the deletion of an object that other objects name. Of the first few of these objects, the detail contains the
- * names of those that the writer may read.
+ * Refuses the deletion of an object that other objects name. The detail contains the first few names that the writer
+ * may read.
  */
 export function refuseReferenced({ type, name }: Target, { declared, referrers, mayName }: Referenced): Refused {
   const { from, field } = declared;

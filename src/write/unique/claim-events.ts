@@ -7,7 +7,7 @@ import type { ResourceObject } from '../../resource/object/object.ts';
 
 /**
  * Returns a fence after `head`, the last event of an object's stream. The fence takes the next revision, so that the
- * log refuses a pending append at this revision. The fence repeats the whole object, if there is one.
+ * log refuses a pending append at this revision. The fence repeats the whole object.
  */
 export function fenceOf(head: RecordedEvent | undefined): DomainEvent {
   if (head === undefined) return { type: 'NameFenced', values: [] };
@@ -28,7 +28,7 @@ export function claimOf(recorded: RecordedEvent): ClaimEvent {
   throw new Error(`${recorded.stream} contains a ${event.type} event, which does not belong to this stream`);
 }
 
-/** Whether `head`, the last event of an object, contains the value. */
+/** Returns whether `head`, the last event of an object, contains the value. */
 export function holds(head: RecordedEvent, value: HeldValue): boolean {
   const { event } = decodeEvent(head);
   return isObjectEvent(event) && event.values.some(({ index, hash }) => index === value.index && hash === value.hash);

@@ -19,30 +19,26 @@ import { claimOf, fenceOf, holds } from './claim-events.ts';
 
 /**
  * Claims enforce rules over several streams without transactions (consistency protocol, 1). The protocol is
- * model-checked, and every step is needed. The last event of a claim stream names the holder that may append. It also
- * contains the highest expected revision at which an append of this holder may succeed. An object holds a unique value
- * while its last event contains the value. A guard is held only while an append is pending.
+ * model-checked, and every step is needed. The last event of a claim stream contains the stream of the holder, and the
+ * highest expected revision of an append by this holder. An object holds a unique value while its last event contains
+ * the value. A guard is held only while an append is pending.
  */
 
 export type Claim = {
-  /** The claim stream. */
   readonly stream: StreamName;
-  /** The object stream for which the claim is made, and the expected revision of the append to this stream. */
+  /** The object stream, and the expected revision of the append to this stream. */
   readonly me: StreamName;
   readonly base: ExpectedRevision;
-  /** Whether the last event of an object stream contains the claimed value. */
+  /** Returns whether the last event of an object stream contains the claimed value. */
   readonly holds: (head: RecordedEvent) => boolean;
 };
 
-/** A claim of this writer. `revision` and `position` are those of the claim's event. */
+/** A claim of this writer. `revision` and `position` belong to the claim's event. */
 export type Claimed = {
   readonly outcome: 'claimed';
   readonly revision: StreamRevision;
   readonly position: LogPosition;
-  /**
-   * Whether no append of an earlier attempt can succeed under this claim: either there was no earlier attempt, or all
-   * earlier attempts expected lower revisions.
-   */
+  /** Whether no append of an earlier attempt can succeed under this claim. */
   readonly isSole: boolean;
 };
 
@@ -88,8 +84,8 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
     const standing = last === undefined ? undefined : claimOf(last);
     const next = await decideClaim(dependencies, wanted, { standing, waited });
     if (typeof next === 'object') return next;
-    // A wait for a pending append is not counted as an attempt, because the writer must be able to wait until it may
-    // fence the append.
+    // A wait does not count as an attempt, because the writer must be able to wait until the pending append may be
+    // fenced.
     if (next === 'wait') continue;
     attempt += 1;
     if (next === 'again') continue;
@@ -109,9 +105,8 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
 
 /**
  * Releases a claim for an append that was never sent, so that the next writer need not wait and fence. Only a sole
- * claim that is still the last event can be released, because otherwise another attempt under the claim may still
- * succeed. The caller must not release a value that the event at `base` contains, because the object still holds this
- * value.
+ * claim that is still the last event is released, because another attempt could otherwise succeed. The caller must not
+ * release a value that the event at `base` contains.
  */
 export async function releaseClaim(
   dependencies: ClaimsDependencies,
@@ -134,7 +129,8 @@ function isMine(standing: ClaimEvent | undefined, me: StreamName): standing is C
 }
 
 /**
- * Returns the stream of another object that holds the value; undefined if no other object holds it. Appends nothing.
+ * Returns the stream of another object that holds the value; undefined if no other object holds the value. Appends
+ * nothing.
  */
 export async function findOtherHolder(
   log: Pick<EventLog, 'readLast'>,
@@ -149,8 +145,8 @@ export async function findOtherHolder(
 }
 
 /**
- * Returns the stream of the object that has claimed the value, even if the object does not hold the value; undefined if
- * the value is not claimed.
+ * Returns the stream of the object that has claimed the value, even if the object does not hold the value; undefined
+ * without a claim.
  */
 export async function claimantOf(
   log: Pick<EventLog, 'readLast'>,
@@ -171,10 +167,7 @@ export type ClaimReconciliation =
   | { readonly outcome: 'pending'; readonly claim: StreamRevision; readonly isStale: boolean }
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
 
-/**
- * `fenceOf`: the revision of the claim, if the append under this claim has exceeded the time limit and must be fenced;
- * undefined otherwise.
- */
+/** `fenceOf` is the revision of the claim if the append under the claim must be fenced; undefined otherwise. */
 type Settlement = {
   readonly stream: StreamName;
   readonly value: HeldValue;
@@ -182,9 +175,8 @@ type Settlement = {
 };
 
 /**
- * Releases the claim of an object that does not hold the value. While an append of the object may succeed, the claim is
- * kept; `wanted.fenceOf` requests that this append is fenced. Performs only one step, so the caller calls this function
- * until it returns `settled`.
+ * Releases the claim of an object that does not hold the value. Keeps the claim while an append of the object may
+ * succeed. Performs one step; the caller repeats the call until the result is `settled`.
  */
 export async function reconcileClaim(
   dependencies: ClaimsDependencies,
@@ -249,12 +241,12 @@ async function decideClaim(
   if (head !== undefined && wanted.holds(head)) return { outcome: 'taken', holder };
   if (revision > standing.through) return 'append';
   if (revision === standing.through) return waitThenFence(dependencies, { holder, head }, waited);
-  // The read of the holder's stream returned data that is older than the claim. A later read returns newer data.
+  // The holder's stream was read in a state older than the claim. A later read returns newer data.
   await delay(clock, 1);
   return 'again';
 }
 
-/** Waits for the pending append of the holder. After the time limit, fences the append. */
+/** Waits for the pending append of the holder, and fences this append after the time limit. */
 async function waitThenFence(
   dependencies: ClaimsDependencies,
   { holder, head }: { readonly holder: StreamName; readonly head: RecordedEvent | undefined },
@@ -271,10 +263,7 @@ async function waitThenFence(
   return fenced.ok || fenced.reason === 'conflict' ? 'again' : { outcome: 'unavailable', cause: fenced.cause };
 }
 
-/**
- * Appends a fence after `head`. The fence repeats the object of `head`, if there is one, with its values and
- * declaration.
- */
+/** Appends a fence after `head`. The fence repeats the object of `head`, with its values and declaration. */
 export async function appendFence(
   dependencies: Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>,
   holder: StreamName,

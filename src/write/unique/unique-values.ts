@@ -37,13 +37,13 @@ export type ValuesWanted = {
   /** If true, only checks whether another object has the values, and claims nothing. */
   readonly dryRun: boolean;
   /**
-   * Whether the object may be written without the value if another object has claimed the value. If undefined, it may
-   * not.
+   * Returns whether the object may be written without a value that another object has claimed. If undefined, no value
+   * may be missing.
    */
   readonly mayLack?: ((value: HeldValue) => boolean) | undefined;
 };
 
-/** The append may be sent. Other objects hold the values in `lacking`, so the event must not contain these values. */
+/** The append may be sent. Other objects hold the values in `lacking`, which the event must not contain. */
 export type ValuesClaimed = { readonly outcome: 'claimed'; readonly lacking: readonly HeldValue[] };
 
 export type ValuesRefused =
@@ -52,22 +52,17 @@ export type ValuesRefused =
   | { readonly outcome: 'limited'; readonly refusal: Refusal };
 
 export type ValuesDependencies = Omit<ClaimsDependencies, 'metadata'> & {
-  /**
-   * Called before this number of claims is appended. Returns a refusal if the writer's limits do not allow the appends.
-   */
+  /** Called before claims are appended, with their number. Returns a refusal if the writer's limits are exceeded. */
   readonly charge: (claims: number) => Refusal | undefined;
-  /**
-   * Charges the release of claims. A release cannot be refused, because other writers would have to wait for the
-   * claims.
-   */
+  /** Charges the release of claims. A release cannot be refused, because other writers would have to wait. */
   readonly owe: (claims: number) => void;
 };
 
 const allClaimed: ValuesClaimed = { outcome: 'claimed', lacking: [] };
 
 /**
- * Claims the unique values that the event adds, in sorted order; a dry run only checks them. If one value is refused,
- * the claims of this call are released, except those under which another append may succeed.
+ * Claims the unique values that the event adds. A dry run only checks the values. If one value is refused, the claims
+ * of this call are released, except for claims under which another append may succeed.
  */
 export async function claimValues(
   dependencies: ValuesDependencies,
@@ -126,8 +121,8 @@ type GivingUp = {
 };
 
 /**
- * Releases the claims under which no earlier attempt can append. A failure is harmless: another writer of the value
- * waits, and then fences the append for which the claim was made.
+ * Releases the claims under which no earlier attempt can append. A failure is harmless, because another writer of the
+ * value waits and then fences.
  */
 async function giveUpAll(claims: ClaimsDependencies, { made, wanted: { me, base }, owe }: GivingUp): Promise<void> {
   const sole = made.filter(({ claimed }) => claimed.isSole);
@@ -154,16 +149,15 @@ function refusedBy(result: Exclude<ClaimResult, Claimed>, value: HeldValue): Val
 }
 
 /**
- * The values to claim. `mayGiveUp`: whether a claim of the value may be released, because the base event does not
- * contain the value.
+ * The values to claim. `mayGiveUp` returns whether a claim of the value may be released, because the base event does
+ * not contain the value.
  */
 type Gained = { readonly values: readonly HeldValue[]; readonly mayGiveUp: (value: HeldValue) => boolean };
 
 /**
- * Returns the values of the event that need a claim: all values, except those that the base event contains with a
- * claim. Reads only events and calls no index functions. Returns all values if the object's last event in the log is
- * not the base, because the object or the log was read in an outdated state. A value has no claim if it was stored
- * before the index became unique, or if an older index function computed it. Such a value is claimed now.
+ * Returns the values of the event that need a claim: all values except those that the base event contains with a claim.
+ * A value has no claim if the value was stored before the index became unique, or if an older index function computed
+ * the value. Returns all values if the object's last event in the log is not the base.
  */
 async function newlyHeld(
   { log }: Pick<ClaimsDependencies, 'log'>,
@@ -186,10 +180,7 @@ function textOf({ index, hash }: HeldValue): string {
   return `${index}/${hash}`;
 }
 
-/**
- * Returns a function that checks whether a value of an event had a claim when the event was appended. If the index
- * became unique later, the value has no claim until the index is enforced.
- */
+/** Returns a function that tests whether a value of an event had a claim when the event was appended. */
 function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) => boolean {
   if (by === undefined || Object.keys(by.since).every((index) => isEnforced(by, index))) return () => true;
   const { declared = -1 } = decodeMetadata(recorded);
@@ -197,8 +188,8 @@ function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) =
 }
 
 /**
- * For an object that is marked for deletion, returns a function that checks whether the object had a value before the
- * write. The write may drop such a value, because it does not add the value. Returns undefined for other objects.
+ * Returns a function that tests whether a marked object had a value before the write. The write may drop such a value.
+ * Returns undefined for an object that is not marked.
  */
 export function heldOnItsWayOut(
   type: Pick<ResourceType, 'indexes'>,
@@ -218,21 +209,20 @@ export type ValuesGained = {
   readonly name: string;
   /** The object before the write; undefined for a new object. */
   readonly before: ResourceObject | undefined;
-  /** The index entry after the write; undefined if it is not known. */
+  /** The index entry after the write; undefined if unknown. */
   readonly after: IndexEntry | undefined;
   readonly by: DecidedBy;
 };
 
-/** An object with the value, and the revision of the object at which the value was found. */
+/** An object with the value, and the object's revision at which the value was found. */
 export type StoredHolder = { readonly value: HeldValue; readonly name: string; readonly revision: StreamRevision };
 
 type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
 
 /**
- * Returns another object that has one of the values that the write adds, but has no claim of the value; undefined if
- * there is none. Until a unique index is enforced, objects may have values without claims, because they were written
- * before the index became unique. Such objects are found in the read model, so the caller must read from the log
- * whether the returned revision is the object's last one (consistency protocol, 1).
+ * Returns another object that has one of the added values without a claim; undefined without such an object. Until a
+ * unique index is enforced, objects from before may have values without claims. The object is found in the read model,
+ * so the caller must confirm the returned revision by a read of the log (consistency protocol, 1).
  */
 export async function storedHolder(
   { log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader },
