@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 
-// Statically imports only a few small modules, so that the program can load and report the problem even if the process
-// can open only few files.
+// Imports few modules statically, so that a process that can open only few files can still report the problem.
 import type { StoppedReplays } from './cli/audit/replay-command.ts';
 import type { BackupFileCommands } from './cli/backup/backup-commands.ts';
 import type { LogCommands } from './cli/log-commands.ts';
@@ -10,16 +9,12 @@ import { StartError } from './base/start-error.ts';
 import { refuseFewDescriptors } from './disk/descriptors.ts';
 import { resourceFailure } from './disk/resource-failure.ts';
 
-/**
- * The exit code for an error of the operator, such as an invalid setting or command, or a folder in use. Failures of
- * the program have exit code 1.
- */
+/** The exit code for a mistake of the operator, such as an invalid setting or a folder in use. */
 const mistakeExitCode = 2;
 
 /**
  * Runs the command line. Results and the ready line go to standard output; logs and errors go to standard error.
- * Imports modules when a command needs them: `serve` loads no other command, and other commands load only the parts of
- * the server that they use.
+ * Modules are imported when a command needs them.
  */
 async function main(args: readonly string[]): Promise<void> {
   if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) {
@@ -86,8 +81,8 @@ async function pluginCheck(): Promise<PluginCheck> {
 }
 
 /**
- * Makes new files private to their user, including the files that libraries create. Throws if the process can open too
- * few files. Must be called before any store is opened.
+ * Makes new files private to their user, including files that libraries create. Throws if the process can open too few
+ * files. Must be called before any store is opened.
  */
 function prepareProcess(): void {
   process.umask(0o077);

@@ -15,9 +15,9 @@ export type AwaitPluginsOptions = {
 };
 
 /**
- * Starts the plugins, and waits until every plugin has started or failed, but not longer than `pluginsWaitMs`. After
- * this time, the other plugins continue to start in the background. The node is not ready before this function
- * resolves, although it already serves the plugins that have started. Rejects when `signal` aborts.
+ * Starts the plugins, and waits until each plugin has started or failed, or for `pluginsWaitMs`. The other plugins then
+ * continue to start in the background. The node becomes ready only afterwards, but already serves started plugins.
+ * Rejects when `signal` aborts.
  */
 export async function awaitPlugins({ host, readiness, clock, log, signal }: AwaitPluginsOptions): Promise<void> {
   signal?.throwIfAborted();
@@ -37,7 +37,7 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
   signal?.addEventListener('abort', giveUp);
   try {
     const settled = host.start().then(() => 'settled' as const);
-    // Logs a failure that occurs after the wait, since nothing awaits `settled` then.
+    // After the wait, nothing awaits `settled`.
     settled.catch((error: unknown) => {
       if (over.signal.aborted) log.error('could not start the plugins', { error: String(error) });
     });

@@ -2,15 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 const suffixAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const suffixLength = 5;
-/**
- * The largest byte that is used. Larger bytes are skipped, because they would make the first characters of the alphabet
- * more likely than the others.
- */
+/** The largest byte that is used. Larger bytes would make the first characters of the alphabet more likely. */
 const byteMax = 256 - (256 % suffixAlphabet.length) - 1;
-/**
- * The number of random bytes that are generated at once. A call of the generator is slow, so its bytes serve many
- * suffixes.
- */
+/** The number of random bytes that are drawn at once, because each call of the generator is slow. */
 const poolBytes = 1_024;
 
 let pool = Buffer.alloc(0);

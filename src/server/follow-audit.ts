@@ -20,33 +20,32 @@ export type AuditFollowerOptions = {
   readonly log: FoundedLog;
   readonly audit: AuditModels;
   /**
-   * The columns of the audit read models. Each attempt calls `start` after the check that the indexes belong to the
-   * log. `close` is called when the follower stops, and before incomplete indexes are emptied.
+   * The columns of the audit read models. `start` is called after the check that the indexes belong to the log, in each
+   * attempt. `close` is called before incomplete indexes are emptied, and at the end.
    */
   readonly columns?: { start(): void; close(): Promise<void> };
   readonly clock: Clock;
   readonly logger: PluginLogger;
   /**
-   * Called with an error that must end this process: the tree of the log differs from the tree in an event, or the
-   * indexes lack an event.
+   * Called with an error that must end this process: the log's tree differs from the tree in an event, or the indexes
+   * lack an event.
    */
   readonly onFatal: (error: Error) => void;
 };
 
 /**
- * Folds the audit indexes in the background. The server can become ready before the indexes have caught up. Until then,
- * it refuses requests that need the indexes. Indexes that do not match the log are rebuilt: the read models have
- * already verified that this log is the right one, so only the indexes can be wrong.
+ * Folds the audit indexes in the background. The server may become ready earlier, and refuses requests that need the
+ * indexes until the indexes have caught up. Indexes that do not match the log are rebuilt.
  */
 export class AuditFollower {
   readonly #options: AuditFollowerOptions;
   readonly #stop = serviceController();
   #following: Promise<void> = Promise.resolve();
-  /** Aborting this controller ends the subscription. The indexes then catch up from the log and subscribe again. */
+  /** Ends the subscription. The indexes then catch up from the log and subscribe again. */
   #subscription = new AbortController();
   /**
-   * Whether the current catch-up began at the first event of the log. If so, an event that the indexes lack is missing
-   * in the log too.
+   * Whether the current catch-up began at the first event of the log. An event that the indexes then lack is also
+   * missing in the log.
    */
   #isWholeBuild = false;
 
@@ -54,7 +53,7 @@ export class AuditFollower {
     this.#options = options;
   }
 
-  /** Starts the fold. Call this method after the read models have folded all current events of the log. */
+  /** Starts the fold. Must be called after the read models have caught up. */
   start(): void {
     const { audit, config, logger, onFatal } = this.#options;
     audit.onOverdue(() => {
@@ -81,7 +80,7 @@ export class AuditFollower {
     await this.#options.columns?.close();
   }
 
-  /** Ends the node because its indexes lack an event. The indexes are emptied, so that the next start rebuilds them. */
+  /** Ends the node because its indexes lack an event. Empties the indexes, so that the next start rebuilds them. */
   async leftOut(error: LeftOutError): Promise<void> {
     this.#options.audit.setUnavailable(error.message);
     this.#stop.abort();
@@ -123,7 +122,7 @@ export class AuditFollower {
       logger.warn('the audit indexes do not match the event log and are rebuilt', { reason: error.message });
       audit.clear();
     });
-    // The check has passed, or the indexes are empty: every position in the indexes belongs to this log and epoch.
+    // Each position in the indexes now belongs to this log and epoch.
     columns?.start();
     const onProgress = ({ percent }: { readonly percent: number }): void => {
       audit.setUnavailable(`the audit indexes are being built: ${String(percent)} %`);
@@ -147,7 +146,7 @@ export class AuditFollower {
   }
 }
 
-/** Returns the error for a log that differs from the log that this node, or another node, read earlier. */
+/** Returns the error for a log that differs from the log that a node read earlier. */
 function operatorError(cause: TreeMismatchError, { dataDir }: Pick<Config, 'dataDir'>): StartError {
   const advice =
     `stop all nodes; remove ${join(dataDir, 'audit-models')}: this node rebuilds this folder from the log; if the ` +

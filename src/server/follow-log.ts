@@ -38,13 +38,12 @@ export type FollowLogOptions = {
   readonly logger: PluginLogger;
   readonly readiness: Readiness;
   readonly agreement: ClockAgreement;
-  /** Called when the fold has failed permanently, but not after a `LogFailedError`, which the log reports itself. */
+  /** Called when the fold has failed permanently, except after a `LogFailedError`, which the log reports. */
   readonly onFatal: (error: Error) => void;
 };
 
 /**
- * Identifies the log, folds its current events, and then folds each new event when it is durable. While the log is
- * unavailable, each of these steps is retried.
+ * Identifies the log, folds its current events, and then folds each new event. Retries while the log is unavailable.
  */
 export class LogFollower {
   readonly #options: FollowLogOptions;
@@ -56,8 +55,9 @@ export class LogFollower {
   }
 
   /**
-   * Resolves when the read models have folded all current events of the log. Rejects with `StartError` if only the
-   * operator can fix the problem.
+   * Resolves when the read models have folded all current events of the log.
+   *
+   * @throws StartError if only the operator can fix the problem.
    */
   async start(): Promise<void> {
     const { config, log, models, clock, logger, readiness } = this.#options;
@@ -78,7 +78,7 @@ export class LogFollower {
     signal.throwIfAborted();
     this.#watchClock();
     this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
-      // A failed log calls `onFatal` itself, as soon as the reason is known.
+      // A failed log calls `onFatal` itself.
       if (!signal.aborted && !(error instanceof LogFailedError))
         this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
     });
@@ -90,10 +90,7 @@ export class LogFollower {
     await this.#following;
   }
 
-  /**
-   * Reports wrong clocks. Later events do not adopt a time from a wrong clock, but an operator must correct the clock
-   * (consistency protocol, 8).
-   */
+  /** Reports wrong clocks, which an operator must correct (consistency protocol, 8). */
   #watchClock(): void {
     const { models, clock, logger, agreement } = this.#options;
     let reportedAt = -Infinity;
@@ -129,7 +126,7 @@ export class LogFollower {
   }
 }
 
-/** The errors that show that the log was replaced or restored. */
+/** The errors of a log that was replaced or restored. */
 const exchangeErrors = [LogReplacedError, CheckpointMismatchError, UnknownPositionError];
 const finalErrors = [
   ...exchangeErrors,
@@ -144,9 +141,7 @@ function isFinal(error: unknown): boolean {
   return finalErrors.some((kind) => error instanceof kind);
 }
 
-/**
- * Appends advice to the errors that an operator can fix. Returns other errors unchanged, or the cause of a `FoldError`.
- */
+/** Appends advice to errors that an operator can fix. Returns other errors unchanged, or the cause of a `FoldError`. */
 function operatorError(error: unknown, { dataDir }: Config): unknown {
   const cause = error instanceof FoldError ? error.cause : error;
   const advice = adviceOn(cause, join(dataDir, 'read-models'));
@@ -172,8 +167,8 @@ function adviceOn(error: unknown, tablesDir: string): string | undefined {
 }
 
 /**
- * Returns the advice for a log that was replaced or restored. The advice begins with the new epoch. Without a new
- * epoch, rebuilt read models do not show that the log was restored, and clients miss changes.
+ * Returns the advice for a log that was replaced or restored. A restored log needs a new epoch, because clients
+ * otherwise miss changes.
  */
 function afterExchange(tablesDir: string): string {
   return (

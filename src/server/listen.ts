@@ -7,7 +7,7 @@ import { StartError } from '../base/start-error.ts';
 import { acceptReportMs } from '../limits/disk.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
-/** The dependencies for reporting connections that could not be accepted. */
+/** Reports connections that could not be accepted. */
 export type AcceptReports = {
   readonly clock: Clock;
   readonly log: Pick<PluginLogger, 'warn'>;
@@ -21,8 +21,7 @@ export async function listen(server: Server, { host, port, tls }: Config, edge: 
       fail(new StartError(`cannot listen on ${host}:${String(port)}: ${why}`, { exitCode: 2, cause }));
     };
     server.once('error', refuse).listen(port, host, () => {
-      // Both listeners change in the same turn of the event loop, since an `error` event without a listener ends the
-      // process.
+      // Both listeners change in the same turn, because an `error` event without a listener ends the process.
       server.off('error', refuse);
       surviveFailedAccepts(server, edge);
       done();

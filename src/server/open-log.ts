@@ -10,7 +10,7 @@ import { refuseDamagedFile, refuseLostLog, refuseUnfinishedRestore } from '../di
 
 export type OpenLogOptions = {
   readonly clock: Clock;
-  /** Called when the log has failed in a way that must end this process. */
+  /** Called after a failure of the log that must end this process. */
   readonly onFatal: (error: Error) => void;
   /** Called when the log becomes unavailable or available. */
   readonly onState: (state: LogState) => void;
@@ -20,16 +20,16 @@ export type OpenLogOptions = {
 
 export type OpenedLog = {
   readonly log: EventLog;
-  /** The kind of the log, shown in the ready line. */
+  /** The kind of the log in the ready line. */
   readonly name: 'embedded log' | 'EventStoreDB';
 };
 
 export type OpenLog = (config: Pick<Config, 'eventLog' | 'dataDir'>, options: OpenLogOptions) => Promise<OpenedLog>;
 
-/** Opens the configured log. An EventStoreDB need not be available at this time. */
+/** Opens the configured log. An EventStoreDB may be unavailable at this time. */
 export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
   if (eventLog.kind === 'eventstore') {
-    // The driver is large, and most servers do not need it, so it is loaded on demand.
+    // The driver is large, and most servers do not need the driver.
     const { openEventStoreLog } = await import('../log/eventstore/eventstore-log.ts');
     return { log: openEventStoreLog({ url: eventLog.url, prefix: eventLog.prefix, ...options }), name: 'EventStoreDB' };
   }

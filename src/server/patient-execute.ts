@@ -7,9 +7,9 @@ type PatientOptions = {
 };
 
 /**
- * Wraps the write path for this node's own background writes. A command that is rejected as `unavailable`, for example
- * because the log is unavailable, is retried until the node stops, unless only an operator can end this state
- * (`lasts`). All other outcomes are returned. A rejected write may still be in the log, so commands must be idempotent.
+ * Wraps the write path for this node's own background writes. Retries a command that is rejected as `unavailable`,
+ * until the node stops. Does not retry if only an operator can end this state (`lasts`). A rejected write may be in the
+ * log, so commands must be idempotent.
  */
 export function patient(execute: Execute, { clock, signal }: PatientOptions): Execute {
   return async (type, command, context) => {

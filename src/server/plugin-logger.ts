@@ -6,7 +6,7 @@ import type { PluginLogger } from '../plugin/api/plugin.ts';
 import { loggedFields } from '../plugin/errors/logged-fields.ts';
 import type { PluginLogs } from '../plugin/logs/plugin-logs.ts';
 
-/** Adapts the process's log to the interface that all modules except the composition root use. */
+/** Adapts the process's log to the interface that most modules use. */
 export function loggerOf(log: Logger): PluginLogger {
   return {
     debug: (message, fields) => {
@@ -27,12 +27,9 @@ export function loggerOf(log: Logger): PluginLogger {
 export type Recording = {
   readonly logs: PluginLogs;
   readonly clock: Clock;
-  /** Returns the stack with the positions in compiled plugin files replaced by the positions in their source files. */
+  /** Replaces the positions in compiled plugin files by positions in source files. */
   readonly inSources: (stack: string) => string;
-  /**
-   * The plugin to which all lines belong. When undefined, a line belongs to the plugin in its field `plugin`, if it has
-   * one.
-   */
+  /** The plugin of all lines. If undefined, a line belongs to the plugin in its field `plugin`. */
   readonly plugin: string | undefined;
 };
 
@@ -44,7 +41,7 @@ export function recordedLoggerOf(log: Logger, { logs, clock, plugin, inSources }
   const recorded =
     (level: keyof PluginLogger): PluginLogger['info'] =>
     (message, given) => {
-      // A plugin may pass any value as `fields`. A value that is not an object is logged unchanged.
+      // A plugin may pass any value as `fields`.
       const fields = isObject(given) ? loggedFields(given, inSources) : given;
       inner[level](message, fields);
       const owner = plugin ?? fields?.['plugin'];

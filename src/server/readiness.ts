@@ -2,23 +2,23 @@ import type { EventLog } from '../log/log.ts';
 
 type ReadinessStep = 'log' | 'read models' | 'plugins';
 
-/** The reasons why this node is not ready, or why a part of it cannot work now. Each reason is one line. */
+/** The reasons why this node is not ready, or why a part of the node cannot work. Each reason is one line. */
 export class Readiness {
   readonly #log: Pick<EventLog, 'state'>;
   readonly #agreement: { problem(): string | undefined } | undefined;
-  /** The steps that are not complete, each with its reason. */
+  /** The incomplete steps, each with the reason. */
   readonly #waiting = new Map<ReadinessStep, string | (() => string)>([
     ['read models', 'read models are catching up'],
     ['plugins', 'plugins are starting'],
   ]);
 
-  /** `agreement` reports a wrong clock of this node. Undefined: the clock is not checked. */
+  /** `agreement` reports a wrong clock of this node. If undefined, the clock is not checked. */
   constructor(log: Pick<EventLog, 'state'>, agreement?: { problem(): string | undefined }) {
     this.#log = log;
     this.#agreement = agreement;
   }
 
-  /** Sets the reason why a step is not complete. If the reason changes while the step waits, pass a function. */
+  /** Sets the reason why a step is incomplete; a function if the reason changes during the wait. */
   waitFor(step: ReadinessStep, reason: string | (() => string)): void {
     this.#waiting.set(step, reason);
   }
@@ -29,7 +29,7 @@ export class Readiness {
 
   reasons(): readonly string[] {
     const state = this.#log.state();
-    // The reason of an unavailable log takes precedence over the reason of the last failed attempt to read the log.
+    // The present reason of an unavailable log replaces the reason of the last failed attempt.
     const waiting = [...this.#waiting].map(([step, reason]) => ({
       step,
       reason: typeof reason === 'string' ? reason : reason(),

@@ -9,18 +9,15 @@ export type RetryLogOptions = {
   readonly clock: Clock;
   readonly logger: Pick<PluginLogger, 'warn'>;
   readonly signal: AbortSignal;
-  /** Whether the error is final: a retry cannot succeed. */
+  /** Returns whether a retry cannot succeed after the error. */
   readonly isFinal: (error: unknown) => boolean;
   /** Converts a final error to the error that is thrown. */
   readonly finalError?: (error: unknown) => unknown;
-  /**
-   * Returns the number of folded events. If it has grown since the last failure, the waiting time starts from the
-   * minimum again.
-   */
+  /** Returns the number of folded events. After progress, the waiting time starts again from the minimum. */
   readonly folded: () => number;
   /** Called with the reason before each wait, and with undefined after a success. */
   readonly onWaiting?: (reason: string | undefined) => void;
-  /** The message of the warning. The warning has the reason in a field. */
+  /** The message of the warning, which has the reason in a field. */
   readonly message: string;
 };
 

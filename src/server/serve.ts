@@ -17,7 +17,7 @@ import { CodeFolders } from '../plugin/errors/error-attribution.ts';
 import { startServer } from './server.ts';
 import type { RunningServer } from './server.ts';
 
-/** The part of `shutdownMs` that is reserved for flushing the logs and for the exit. */
+/** The part of `shutdownMs` for flushing the logs and for the exit. */
 const exitMarginMs = 500;
 
 /**
@@ -25,9 +25,9 @@ const exitMarginMs = 500;
  * second.
  */
 const flushRefusalsMax = 3;
-/** The maximum time that a graceful stop waits until its last line is written. */
+/** The maximum time for which a graceful stop waits for the last line of the log. */
 const logWrittenMs = 100;
-/** The maximum size of the buffer for a stalled reader of the logs. Further lines are dropped. */
+/** The maximum size of the buffer for a stalled reader of the logs, in bytes. Further lines are dropped. */
 const logBufferBytesMax = 1_048_576;
 
 type Logger = ReturnType<typeof openLog>;
@@ -70,8 +70,8 @@ export async function serve(): Promise<void> {
     throw error;
   });
   if (server === undefined) return;
-  // From now on, most garbage comes from requests, so the heap is collected when it has grown by 40 % instead of 100 %.
-  // During the index builds almost all memory is in use, so collections at 40 % would only delay the start.
+  // The heap is now collected after a growth of 40 % instead of 100 %, because most garbage comes from requests.
+  // Before, almost all memory was in use, so such collections would only delay the start.
   setFlagsFromString('--heap-growing-percent=40');
   const { log: logName, events, types } = server.ready;
   process.stdout.write(
@@ -79,7 +79,7 @@ export async function serve(): Promise<void> {
   );
 }
 
-/** Logs Node's warnings in the format of the log. By default, Node prints them as plain text. */
+/** Logs Node's warnings in the format of the log. */
 function logWarnings(log: pino.Logger): void {
   process.removeAllListeners('warning').on('warning', (warning: Error & { readonly code?: unknown }) => {
     log.warn(
@@ -92,15 +92,14 @@ function logWarnings(log: pino.Logger): void {
 type OpenedLog = {
   readonly log: pino.Logger;
   readonly flush: () => void;
-  /** Resolves when the lines that were logged before the call are written, and at the latest after `logWrittenMs`. */
+  /** Resolves when the previously logged lines are written, or after `logWrittenMs`. */
   readonly written: () => Promise<void>;
 };
 
 function openLog(config: Config): OpenedLog {
   let flushing = false;
   let refusals = 0;
-  // Limits the time that the exit waits for a stalled reader of the logs. `maxLength` limits the buffer for such a
-  // reader.
+  // Limits the time for which the exit waits for a stalled reader of the logs.
   const retryEAGAIN = (): boolean => !flushing || (refusals += 1) < flushRefusalsMax;
   const destination = pino.destination({
     dest: process.stderr.fd,
@@ -108,8 +107,7 @@ function openLog(config: Config): OpenedLog {
     maxLength: logBufferBytesMax,
     retryEAGAIN,
   });
-  // Whether the reader of the logs has closed the stream. The server continues then, and skips flushing, which cannot
-  // succeed.
+  // Whether the reader of the logs has closed the stream. The server then continues without flushing.
   let isClosed = false;
   destination
     .on('error', () => {
@@ -124,13 +122,13 @@ function openLog(config: Config): OpenedLog {
     try {
       if (!isClosed) destination.flushSync();
     } catch {
-      // Standard error is closed or not open yet, so nothing can be logged.
+      // Standard error is closed or not open yet.
     }
-    // Without this call, the library would flush again at the exit, without success.
+    // Otherwise, the library would flush again at the exit.
     destination.destroy();
   };
   const log = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-  // Waits until the write in progress has ended, since `flushSync` loses a write in progress at the exit.
+  // Waits for the write in progress, which `flushSync` would lose at the exit.
   const written = async (): Promise<void> => {
     if (isClosed || !log.isLevelEnabled('info')) return;
     await new Promise<void>((resolve) => {
@@ -142,10 +140,11 @@ function openLog(config: Config): OpenedLog {
 }
 
 /**
- * Installs handlers that end the process after an uncaught exception or unhandled rejection of the platform, since the
- * state of the process is then unknown; all acknowledged writes are on disk. An error of a plugin is logged with the
- * plugin's name, and the process continues, because the error occurred outside of all platform code. Returns the
- * function that ends the process after a failure of the log or of a read model.
+ * Ends the process after an uncaught exception or unhandled rejection of the platform, because the state of the process
+ * is then unknown. All acknowledged writes are on disk. An error of a plugin is only logged, because the error occurred
+ * outside of all platform code.
+ *
+ * Returns the function that ends the process after a failure of the log or of a read model.
  */
 function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, suspects: CodeFolders): (error: Error) => void {
   const exit = (kind: string, error: unknown): never => {
@@ -156,13 +155,12 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, suspects: Cod
   const handle =
     (kind: string) =>
     (error: unknown): void => {
-      // An error of the driver, not of this program. The error affects pending appends only, and retries with the same
-      // events determine their outcomes.
+      // The driver's error affects only pending appends. Retries with the same events determine their outcomes.
       if (isStrayAppendReply(error)) {
         log.warn('the EventStoreDB driver lost replies to appends: retries determine the outcomes');
         return;
       }
-      // The embedded log reports this failure itself, with the reason.
+      // The embedded log itself reports this failure, with the reason.
       if (isStrayCommitFailure(error)) return;
       const plugin = suspects.pluginOf(error);
       if (plugin === undefined) exit(kind, error);
@@ -178,7 +176,7 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, suspects: Cod
   };
 }
 
-/** Converts a thrown value to text. A plugin may throw any value, and reading its properties may throw too. */
+/** Converts a thrown value to text. A plugin may throw any value, and reading the value may throw again. */
 function shown(error: unknown): string {
   try {
     return error instanceof Error && typeof error.stack === 'string' ? error.stack : String(error);
@@ -188,8 +186,8 @@ function shown(error: unknown): string {
 }
 
 /**
- * Reloads the certificate on SIGHUP. Call this function only if certificate files are set. Without this call, SIGHUP
- * ends the process, which is the default.
+ * Reloads the certificate on SIGHUP. Must be called only with certificate files, because SIGHUP otherwise ends the
+ * process.
  */
 function reloadOnSignal(starting: Promise<RunningServer>): void {
   process.on('SIGHUP', () => {
@@ -225,7 +223,7 @@ function stopOnSignal(
         process.exit(0);
       });
     };
-    // After this time, unfinished work is abandoned, as after a kill. No acknowledged write is lost.
+    // Unfinished work is then abandoned, as after a kill. No acknowledged write is lost.
     systemClock.after(shutdownMs - exitMarginMs, () => {
       leave('stopped before all work was finished');
     });

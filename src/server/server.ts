@@ -30,26 +30,23 @@ import type { OutboxBounds } from '../watch/outbox.ts';
 
 export type RunningServer = {
   readonly url: string;
-  /** The kind of the log, and the numbers of folded events and of served types when the server became ready. */
+  /** The kind of the log, and the numbers of folded events and served types when the server became ready. */
   readonly ready: {
     readonly log: OpenedLog['name'];
     readonly events: number;
     readonly types: number;
   };
-  /** All methods and path patterns that the server serves now. `{name}` matches one segment. */
+  /** Returns all methods and path patterns that the server serves now. `{name}` matches one segment. */
   readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
   /** The reconcilers of the platform and of plugins. */
   readonly reconcilers: () => readonly Measured[];
   /** The migrations of plugins, and the checks of stored objects after upgrades. */
   readonly upgrades: Upgrades;
-  /**
-   * Reads TLS_CERT and TLS_KEY again. If the server issues its own certificate, renews it if it is due. Does nothing
-   * without TLS.
-   */
+  /** Reads TLS_CERT and TLS_KEY again, or renews the server's own certificate if due. */
   readonly reloadCertificate: () => void;
   /**
-   * Stops accepting requests, asks watchers to reconnect, completes requests in flight, and then closes the other parts
-   * in the reverse order of their start.
+   * Stops accepting requests, asks watchers to reconnect, completes requests in flight, and closes the other parts in
+   * the reverse order of their start.
    */
   close(): Promise<void>;
 };
@@ -57,31 +54,29 @@ export type RunningServer = {
 export type ServerOptions = {
   readonly log: Logger;
   readonly clock?: Clock;
-  /** Called when the log, the read models or the audit indexes have failed. The process must then end. */
+  /** Called after a failure of the log, the read models or the audit indexes. The process must then end. */
   readonly onFatal?: (error: Error) => void;
-  /** Aborts a pending start. The start then closes everything that it has opened. */
+  /** Aborts a pending start, which then closes everything that it has opened. */
   readonly signal?: AbortSignal;
-  /**
-   * Called when the server listens. From then on, the server responds to probes. It serves the platform once the read
-   * models have caught up, and each plugin once the plugin has started.
-   */
+  /** Called when the server listens and responds to probes. The platform and the plugins are served later. */
   readonly onListening?: (url: string) => void;
   readonly openLog?: OpenLog;
   readonly passwords?: Passwords;
   /** Folders of plugins that are loaded in place of the bundled plugins. */
   readonly bundledPlugins?: readonly string[];
-  /** Records every plugin before its code runs, so that uncaught errors can be attributed to plugins. */
+  /** Records each plugin before its code runs, so that uncaught errors can be attributed to plugins. */
   readonly suspects?: CodeFolders;
-  /** The event loop watch of the process, if any. */
+  /** The event loop watch of the process. */
   readonly eventLoop?: EventLoopSource;
   /** The limits of unread data of watches and streams. */
   readonly streamBounds?: OutboxBounds;
 };
 
 /**
- * Starts a server. This module is the only composition root. Resolves when the server is ready: the read models have
- * caught up, a super administrator exists, and the wait for the plugins has ended (`awaitPlugins`). Rejects with
- * `StartError` if only the operator can fix the problem.
+ * Starts a server. This module is the only composition root. The server is ready when the read models have caught up, a
+ * super administrator exists, and the wait for the plugins has ended.
+ *
+ * @throws StartError if only the operator can fix the problem.
  */
 export async function startServer(config: Config, options: ServerOptions): Promise<RunningServer> {
   const startup = new Startup(options.clock ?? systemClock, loggerOf(options.log));
@@ -101,7 +96,7 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
   const parts = await composeParts(core, { ...options, onFatal, suspects }, startup);
   const { http, url, certificates } = await openEdge(core, parts, { ...options, stopping }, startup);
   options.onListening?.(url);
-  // Runs concurrently with the fold. Rows of types that are not loaded yet get their index entries when the indexes are
+  // Runs concurrently with the fold. Rows of types that are loaded later get their index entries when the indexes are
   // built.
   void parts.plugins.host.loadTypes();
   await openPlatform(core, parts, options, startup);
@@ -124,7 +119,7 @@ type Listening = {
   readonly certificates: Certificates | undefined;
 };
 
-/** Starts listening. From then on, the server responds to probes. */
+/** Starts listening. The server then responds to probes. */
 async function openEdge(
   core: Core,
   { access, plugins: { pluginRoutes, upgrades }, readiness, events, platformRoutes }: Parts,
@@ -192,7 +187,7 @@ async function openPlatform(
   await startup.phase('raise the level', async () => levels.open());
   await startup.phase('declare types of the platform', async () => declarer.declare(types));
   for (const { key } of types) registry.serve(key);
-  // Until the permission tables are loaded, the server refuses requests with 503 instead of 403.
+  // Before the permission tables are loaded, requests are refused with 503 instead of 403.
   await startup.phase('load permissions', async () => access.open());
   reconcilers.open();
   unique.open();
@@ -203,7 +198,7 @@ async function openPlatform(
   await startup.phase('apply roles', async () => applyRoles(core, declarer));
 }
 
-/** Starts the plugins. At the first start, creates the super administrator at the same time. */
+/** Starts the plugins, and creates the super administrator at the first start. */
 async function openPlugins(
   { edge }: Core,
   { access, plugins: { host, installs }, readiness }: Parts,
@@ -218,8 +213,7 @@ async function openPlugins(
 }
 
 /**
- * Waits until the log is folded. An abort of `signal` interrupts this phase. No other phase may take an unlimited time:
- * the later phases are short, and the server completes them before it closes.
+ * Waits until the log is folded. An abort of `signal` interrupts only this phase, because all later phases are short.
  */
 async function startUnless(signal: AbortSignal | undefined, follower: LogFollower): Promise<void> {
   signal?.throwIfAborted();
@@ -232,8 +226,8 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
 }
 
 /**
- * If no super administrator exists, creates one; the server becomes ready only after this. Otherwise compares
- * ADMIN_PASSWORD with the stored hash, which uses another core for a tenth of a second and does not delay the start.
+ * Creates a super administrator if none exists; the server waits for this. Otherwise compares ADMIN_PASSWORD with the
+ * stored hash, which does not delay the start.
  */
 function administer(access: Access, log: Logger): { readonly settled: Promise<void> } {
   const isFirstStart = !access.isAdministered();
@@ -241,7 +235,7 @@ function administer(access: Access, log: Logger): { readonly settled: Promise<vo
     for (const notice of notices) log.warn(notice);
   });
   if (isFirstStart) {
-    // The result is awaited after the plugins have started. Until then, a failure must not be an unhandled rejection.
+    // The result is awaited only after the plugins have started, so a failure needs a handler now.
     administered.catch(() => undefined);
     return { settled: administered };
   }

@@ -4,8 +4,8 @@ import type { PluginLogger } from '../plugin/api/plugin.ts';
 type Undo<T> = (result: T) => Promise<void> | void;
 
 /**
- * The phases of a start, with functions that undo them. When the server stops or its start fails, the completed phases
- * are undone in reverse order.
+ * The phases of a start, with functions that undo the phases. Completed phases are undone in reverse order when the
+ * server stops or its start fails.
  */
 export class Startup {
   readonly #clock: Clock;
@@ -17,7 +17,7 @@ export class Startup {
     this.#log = log;
   }
 
-  /** Runs a phase and returns its result. The result is also passed to `undo`. A failed phase is not undone. */
+  /** Runs a phase and returns its result, which `undo` also receives. A failed phase is not undone. */
   async phase<T>(name: string, run: () => Promise<T> | T, undo?: Undo<T>): Promise<T> {
     const begunAt = this.#clock.monotonic();
     const result = await run();

@@ -10,9 +10,9 @@ type BackedUpLog = {
 };
 
 /**
- * Checks that the log continues the backups in the folder. A folder belongs to one epoch of one log. Each restore
- * begins an epoch, so that a restored server does not continue the folder of the server that it replaces. Within an
- * epoch, if the log has the last record of the newest backup at the same position, all earlier records are equal too.
+ * Checks that the log continues the backups in the folder, which belong to one epoch of one log. A restored server has
+ * a new epoch, and thus does not continue the folder of the server that it replaces. Within an epoch, an equal record
+ * at the last position proves that all earlier records are equal.
  *
  * @throws BackupRefusedError if the log does not continue the backups.
  */

@@ -11,7 +11,7 @@ export class BackupRefusedError extends Error {
   }
 }
 
-/** The client that requested the backup has disconnected, or the server stops. */
+/** The client of the backup has disconnected, or the server stops. */
 export class BackupStoppedError extends Error {
   constructor() {
     super('the backup was stopped before its end');
@@ -19,9 +19,9 @@ export class BackupStoppedError extends Error {
   }
 }
 
-/** A file of a backup differs from the file that was written, or is missing. */
+/** A file of a backup is missing, or differs from the file that was written. */
 export class BackupDamagedError extends Error {
-  /** `where`: the file name, with the byte offset in the file if the offset is known. */
+  /** `where` is the file name, perhaps with the byte offset in the file. */
   constructor(where: string, detail: string, options?: ErrorOptions) {
     super(`the backup is damaged: ${where}: ${detail}`, options);
     this.name = 'BackupDamagedError';

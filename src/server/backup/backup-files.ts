@@ -22,7 +22,7 @@ import { shownRoot } from './backup-tree.ts';
 import { refuseUsedDataDir, restoreBackup } from './restore-backup.ts';
 import { verifiedRecords, type VerifiedBackup } from './verify-backup.ts';
 
-/** The commands that read the files of backups. They need no running server. */
+/** The commands that read the files of backups, without a running server. */
 export const backupFiles: BackupFileCommands = {
   verify: async (folder, options, context) => {
     await failing(async () => {
@@ -114,10 +114,7 @@ function summaryOf({ latest, backups, signature }: VerifiedBackup): string {
     .join('');
 }
 
-/**
- * Runs a command and converts its error. Exit code 2: the operator must change something; 1: the backup is damaged, or
- * the command failed for another reason.
- */
+/** Runs a command and converts its error. */
 async function failing(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -15,15 +15,15 @@ import {
 } from './manifest.ts';
 
 /**
- * The backups of one log in a folder, oldest first. Each backup continues the previous backup. `digest` is the digest
- * of the newest manifest; undefined without manifests.
+ * The backups of one log in a folder, oldest first. `digest` is the digest of the newest manifest; undefined without
+ * manifests.
  */
 export type BackupChain = {
   readonly manifests: readonly Manifest[];
   readonly digest: string | undefined;
 };
 
-/** The names of folders of backups. The pattern excludes paths and hidden files. */
+/** The pattern excludes paths and hidden files. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/u;
 
 /** `isNew`: the folder did not exist before. */
@@ -33,10 +33,10 @@ export type PreparedFolder = {
 };
 
 /**
- * Returns the folder `name` in BACKUP_DIR. Creates the folder if it does not exist.
+ * Returns the folder `name` in BACKUP_DIR. Creates the folder if needed.
  *
- * @throws BackupRefusedError if the name is not valid, if BACKUP_DIR or `name` in it is not a folder, or if the folder
- * has foreign entries but no backup.
+ * @throws BackupRefusedError if the name is invalid, if BACKUP_DIR or `name` is not a folder, or if the folder has
+ *   foreign entries but no backup.
  */
 export function prepareFolder(backupDir: string, name: string): PreparedFolder {
   if (!namePattern.test(name) || name.endsWith('.'))
@@ -64,7 +64,7 @@ export function prepareFolder(backupDir: string, name: string): PreparedFolder {
 }
 
 /**
- * Reads and checks all manifests. `assertSegments` and `readSegment` check the segments.
+ * Reads and checks all manifests, but not the segments.
  *
  * @throws BackupDamagedError that names the file.
  */
@@ -95,8 +95,8 @@ export function readChain(folder: string): BackupChain {
 }
 
 /**
- * Checks that all segments exist and have the size in the manifest, because an incremental backup must not continue a
- * chain with gaps. `backup verify` checks the contents.
+ * Checks that all segments exist with the sizes in the manifests, because an incremental backup must not continue a
+ * chain with gaps.
  *
  * @throws BackupDamagedError that names the file.
  */
@@ -111,8 +111,8 @@ export function assertSegments(folder: string, { manifests }: BackupChain): void
 }
 
 /**
- * Checks that the names of a new backup's files are free. Another server with a copy of the log may write to the folder
- * at the same time, and a lock cannot prevent this, because no lock works on every network file system.
+ * Checks that the file names of a new backup are free, because another server may write to the folder at the same time.
+ * No lock works on every network file system.
  *
  * @throws BackupRefusedError if a file with one of the names exists.
  */
@@ -124,7 +124,7 @@ export function assertFree(folder: string, names: readonly string[]): void {
     );
 }
 
-/** Removes the files of a backup that did not end: partial files, and segments that no manifest names. */
+/** Removes the files of an incomplete backup: partial files, and segments that no manifest names. */
 export function removeLeftovers(folder: string, { manifests }: BackupChain): void {
   const named = new Set(manifests.flatMap(({ segments }) => segments.map(({ file }) => file)));
   for (const name of readdirSync(folder)) {
@@ -154,8 +154,8 @@ function isOurs(name: string): boolean {
 }
 
 /**
- * Returns the suffix of the name of an incomplete file: `draftSuffix` for a manifest, `partSuffix` for a segment.
- * Undefined for other names.
+ * Returns the suffix of an incomplete file: `draftSuffix` for a manifest, `partSuffix` for a segment; undefined for
+ * other names.
  */
 function suffixOfPart(name: string): string | undefined {
   return [partSuffix, draftSuffix].find((suffix) => name.endsWith(suffix));

@@ -7,7 +7,7 @@ export type SignedEnd = {
 };
 
 export type BackupTask = {
-  /** The folder of the log. The server writes to this log during the backup. */
+  /** The folder of the log, to which the server writes during the backup. */
   readonly logDir: string;
   readonly backupDir: string;
   readonly name: string;
@@ -16,38 +16,38 @@ export type BackupTask = {
     readonly epoch: number;
     readonly domain: string;
   };
-  /** The bytes of DISK_RESERVE; undefined: the default share of the disk. */
+  /** The bytes of DISK_RESERVE; undefined for the default share of the disk. */
   readonly reserveBytes: number | undefined;
   readonly segmentBytesMax: number;
   /**
-   * The signed checkpoint at the start of the backup, and the raw position of the last leaf in its tree; the backup
-   * ends before the next leaf. A raw position is a position in the log's storage, without the offset of the epoch.
-   * `unsigned` is the reason for a missing checkpoint; the backup then ends at the end of the log.
+   * The signed checkpoint at the start of the backup, and the raw position of the last leaf in its tree. The backup
+   * ends before the next leaf. A raw position lacks the offset of the epoch. `unsigned` is the reason for a missing
+   * checkpoint; the backup then ends at the end of the log.
    */
   readonly checkpoint: SignedEnd | { readonly unsigned: string };
-  /** The stop flag: a value other than 0 ends the thread. */
+  /** A value other than 0 stops the thread. */
   readonly stop: Int32Array;
 };
 
 export type BackupSummary = {
   /** The path of the folder. */
   readonly folder: string;
-  /** Whether this run added a backup; false if there were no further events to add. */
+  /** Whether this run added a backup. False if the log had no further events. */
   readonly written: boolean;
-  /** The number of the newest backup in the folder after this run; 0 for an empty folder. */
+  /** The number of the newest backup in the folder; 0 for an empty folder. */
   readonly number: number;
-  /** The number of events that this run added, and the bytes of their segments; 0 if it added no backup. */
+  /** The number of events that this run added, and the bytes of their segments. */
   readonly events: number;
   readonly bytes: number;
   /** The raw position of the last event in the folder. */
   readonly position: number;
-  /** `root` in base64, as in checkpoints. */
+  /** `root` is in base64, as in checkpoints. */
   readonly tree: {
     readonly size: number;
     readonly root: string;
     readonly signed: boolean;
   };
-  /** Why the newest backup in the folder has no signed checkpoint. */
+  /** The reason why the newest backup in the folder has no signed checkpoint. */
   readonly unsigned?: string;
 };
 

@@ -10,28 +10,23 @@ type SignedSize = {
   readonly root: string;
 };
 
-/**
- * Returns the tree of a checkpoint note; undefined for a text that is not a checkpoint. The signature is not checked.
- */
+/** Returns the tree of a checkpoint note; undefined for other texts. The signature is not checked. */
 export function signedTree(note: string): SignedSize | undefined {
   const text = parseNote(note)?.text;
   const checkpoint = text === undefined ? undefined : parseCheckpoint(text);
   return checkpoint && { size: checkpoint.size, root: Buffer.from(checkpoint.root).toString('hex') };
 }
 
-/** Returns the root in base64, as checkpoints show the root. */
+/** Converts a root from hexadecimal digits to base64, as in checkpoints. */
 export function shownRoot(hex: string): string {
   return Buffer.from(hex, 'hex').toString('base64');
 }
 
-/**
- * The Merkle tree over the leaves in the records of a log, from the first record to the last added one
- * (docs/operating.md).
- */
+/** The Merkle tree over the leaves in the records of a log (docs/operating.md). */
 export class RecordTree {
   readonly #range: CompactRange;
 
-  /** `before`: the tree of all records before the first added record. */
+  /** `before` is the tree of all records before the first added record. */
   constructor(before?: BackupTree) {
     const hashes = before?.nodes.map((node) => Buffer.from(node, 'hex')) ?? [];
     this.#range = CompactRange.of(0, before?.size ?? 0, hashes);

@@ -11,7 +11,7 @@ import { BackupRun } from './write-backup.ts';
 
 export const backupWorkerUrl: string = import.meta.url;
 
-/** The main function of a backup thread, which runs one backup and ends. */
+/** Runs one backup in this thread. */
 async function run(task: BackupTask): Promise<void> {
   const post = (message: BackupMessage): void => {
     parentPort?.postMessage(message);
@@ -27,7 +27,7 @@ async function run(task: BackupTask): Promise<void> {
     last = endOf(error, backup);
   } finally {
     await backup.close();
-    // The message is posted after the removal of incomplete files.
+    // The message follows the removal of incomplete files.
     if (last !== undefined) post(last);
     parentPort?.close();
   }
@@ -50,7 +50,7 @@ if (parentPort !== null && isTask(workerData)) {
   void run(workerData);
 }
 
-/** Whether the module runs as a backup thread: the module is also loaded by the code that starts the thread. */
+/** Returns whether the module runs as a backup thread. The code that starts the thread also loads this module. */
 function isTask(data: unknown): data is BackupTask {
   return typeof data === 'object' && data !== null && 'backupDir' in data && 'stop' in data;
 }

@@ -15,7 +15,7 @@ export type BackupsOptions = {
   readonly config: Pick<Config, 'backupDir' | 'dataDir' | 'diskReserveBytes' | 'eventLog' | 'platformDomain'>;
   readonly clock: Clock;
   readonly identity: () => LogIdentity;
-  /** Returns a new signed checkpoint of all acknowledged events, or the reason for a missing checkpoint. */
+  /** Returns a signed checkpoint of all acknowledged events, or the reason for a missing checkpoint. */
   readonly signedEnd: (signal: AbortSignal) => Promise<BackupTask['checkpoint']>;
 };
 
@@ -67,7 +67,7 @@ type ThreadPorts = {
   readonly signal: AbortSignal;
 };
 
-/** The thread of one backup. The thread removes its incomplete files before the thread ends. */
+/** The thread of one backup. Before its end, the thread removes incomplete files. */
 class BackupThread implements Run<BackupRefusalReason> {
   readonly #signal: AbortSignal;
   readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -92,7 +92,7 @@ class BackupThread implements Run<BackupRefusalReason> {
     }
   }
 
-  /** Stops the thread. A backup that is already complete stays in the folder. */
+  /** Stops the thread. A complete backup stays in the folder. */
   async stop(): Promise<void> {
     Atomics.store(this.#stop, 0, 1);
     await this.#thread.end();

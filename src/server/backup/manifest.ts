@@ -5,8 +5,8 @@ import { decodeJson } from '../../base/json.ts';
 import { backupSegmentsMax } from '../../limits/backup.ts';
 
 /**
- * A segment: a file with the records from raw position `first` to `last`, without gaps. A raw position is a position in
- * the log's storage, without the offset of the epoch.
+ * A file with the records from raw position `first` to `last`, without gaps. A raw position lacks the offset of the
+ * epoch.
  */
 export type SegmentEntry = {
   readonly file: string;
@@ -22,33 +22,33 @@ export type BackupTree = {
   readonly size: number;
   readonly root: string;
   /**
-   * The hashes of the largest full subtrees that together cover the leaves. The next backup continues the tree from
-   * them.
+   * The hashes of the largest full subtrees, which together cover all leaves. The next backup continues the tree from
+   * these hashes.
    */
   readonly nodes: readonly string[];
-  /** The signed checkpoint note with this size and root; absent if the server could not sign. */
+  /** The signed note of the size and root; absent if the server could not sign. */
   readonly checkpoint?: string;
-  /** Why the checkpoint is absent. */
+  /** The reason why the checkpoint is absent. */
   readonly unsigned?: string;
 };
 
 /**
- * The manifest of one backup: the records that the backup adds to the previous backups in its folder. docs/operating.md
- * describes the files.
+ * The manifest of one backup: the records that the backup adds to the previous backups in its folder
+ * (docs/operating.md).
  */
 export type Manifest = {
-  /** The number of the backup: 1, 2, 3 and so on, without gaps. */
+  /** 1, 2, 3 and so on, without gaps. */
   readonly number: number;
   readonly logId: string;
   /** The epoch of the log at the time of the backup. */
   readonly epoch: number;
   readonly domain: string;
-  /** The time of completion, in RFC 3339 format. */
+  /** The time of completion (RFC 3339). */
   readonly time: string;
   /** The raw positions of the first and last record of the backup. The first backup in a folder begins at 1. */
   readonly first: number;
   readonly last: number;
-  /** The SHA-256 of the record at `last`. A log with another record at this position does not continue this backup. */
+  /** The SHA-256 of the record at `last`. A log with another record at this position does not continue the backup. */
   readonly lastRecord: string;
   readonly segments: readonly SegmentEntry[];
   /** The digest of the previous manifest; absent in the first manifest. */
@@ -62,14 +62,14 @@ export type DecodedManifest =
 
 export const manifestPattern = /^manifest-(\d{7})\.json$/u;
 export const segmentPattern = /^segment-\d{7}-\d{4}\.records$/u;
-/** The file name of an incomplete segment ends with this suffix. */
+/** The suffix of the file of an incomplete segment. */
 export const partSuffix = '.part';
 
 export function manifestName(number: number): string {
   return `manifest-${String(number).padStart(7, '0')}.json`;
 }
 
-/** `index`: the number of the segment in the backup, from 1. */
+/** `index` is the number of the segment in the backup, from 1. */
 export function segmentName(number: number, index: number): string {
   return `segment-${String(number).padStart(7, '0')}-${String(index).padStart(4, '0')}.records`;
 }
@@ -79,8 +79,8 @@ export function hexDigest(bytes: Uint8Array | string): string {
 }
 
 /**
- * Encodes a manifest as a line of JSON, and a second line with the SHA-256 of the first. This SHA-256 is the digest of
- * the manifest.
+ * Encodes a manifest as a line of JSON and a second line with the SHA-256 of the first line. This SHA-256 is the digest
+ * of the manifest.
  */
 export function encodeManifest(manifest: Manifest): Buffer {
   const line = `${JSON.stringify({ kind: manifestKind, format: manifestFormat, ...manifest })}\n`;
@@ -140,7 +140,7 @@ function wrongMember(value: Members, number: number): string | undefined {
   return Object.entries(checks).find(([, isRight]) => !isRight)?.[0];
 }
 
-/** Whether the segments cover the positions of the backup from first to last, in order and without gaps. */
+/** Returns whether the segments cover the positions from `first` to `last`, in order and without gaps. */
 function areSegments(value: unknown, { first, last }: Members, number: number): boolean {
   if (!isList(value) || value.length === 0 || value.length > backupSegmentsMax) return false;
   let next = Number(first);
@@ -162,7 +162,7 @@ function isTree(value: unknown): boolean {
   return isCount(size, 0) && isHash(root) && areNodes && isNote && isReason;
 }
 
-/** Whether the value is a text that is safe to print: it has no spaces and no control characters. */
+/** Returns whether the value is a text of printable ASCII characters without spaces. */
 function isWord(value: unknown, lengthMax: number): boolean {
   return isText(value, lengthMax) && /^[!-~]+$/u.test(String(value));
 }

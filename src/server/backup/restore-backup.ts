@@ -30,12 +30,12 @@ export type Restore = Omit<EpochWriting, 'signal'> & {
 export type Restored = VerifiedBackup & { readonly epoch: number };
 
 /**
- * The names that an unused DATA_DIR may have: the lock of the server, the folder `lost+found` of a new file system, and
- * the folder of an unfinished restore.
+ * The names that an unused DATA_DIR may contain: the server's lock, `lost+found` of a new file system, and the folder
+ * of an unfinished restore.
  */
 const unusedNames: ReadonlySet<string> = new Set(['lock.sock', 'lost+found', restoringFolder]);
 
-/** @throws StartError if DATA_DIR has an entry that an unused DATA_DIR cannot have. */
+/** @throws StartError if DATA_DIR has any other entry than an unused DATA_DIR. */
 export function refuseUsedDataDir(dataDir: string): void {
   if (!existsSync(dataDir)) return;
   const used = readdirSync(dataDir).find((name) => !unusedNames.has(name));
@@ -47,10 +47,11 @@ export function refuseUsedDataDir(dataDir: string): void {
 }
 
 /**
- * Writes the log of a backup, begins a new epoch, and makes this log the log of DATA_DIR. Until the whole backup is
- * verified, the log folder has a name that no server opens. After an error, the written files are removed.
+ * Writes the log of a backup into DATA_DIR and begins a new epoch. Before the whole backup is verified, the folder of
+ * the log has a name that no server opens. After an error, the written files are removed.
  *
- * @throws BackupDamagedError if the backup is damaged. @throws ResourceError if the disk is full.
+ * @throws BackupDamagedError if the backup is damaged.
+ * @throws ResourceError if the disk is full.
  */
 export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }: Restore): Promise<Restored> {
   const needed = neededBytes(folder);
@@ -72,7 +73,7 @@ export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }:
     return { ...verified, epoch };
   } catch (error) {
     if (error instanceof BackupDamagedError) throw error;
-    // LMDB reports the first write that a full disk has cut short as an error of the device.
+    // LMDB reports a write that a full disk has cut short as an error of the device.
     if (diskSpaceNow(dataDir).freeBytes < diskStartBytesMin || resourceFailure(error) !== undefined)
       throw fullDisk(dataDir, needed);
     throw error;
@@ -81,7 +82,7 @@ export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }:
   }
 }
 
-/** Returns the number of bytes of all segments, plus the free space that the server needs for its start. */
+/** Returns the bytes of all segments, plus the free space for the server's start. */
 function neededBytes(folder: string): number {
   const segments = readChain(folder).manifests.flatMap((manifest) => manifest.segments);
   return segments.reduce((sum, { bytes }) => sum + bytes, diskStartBytesMin);

@@ -9,17 +9,14 @@ import type { RecordedEvent } from '../../log/log.ts';
 import { BackupDamagedError } from './backup-errors.ts';
 import type { SegmentEntry } from './manifest.ts';
 
-/** The exact bytes of a record in the log, and the decoded event. */
+/** A record as in the log, and the decoded event. */
 export type StoredRecord = {
   readonly position: number;
   readonly bytes: Buffer;
   readonly event: RecordedEvent;
 };
 
-/**
- * A segment begins with a line that contains the log id. The records follow, each after its length: four bytes,
- * big-endian. A record contains its position and a checksum (`log/lmdb/lmdb-record.ts`).
- */
+/** A segment begins with a line that contains the log id. Each record follows its length: four bytes, big-endian. */
 const lengthBytes = 4;
 
 function openingOf(logId: string): Buffer {
@@ -35,7 +32,7 @@ export class SegmentWriter {
   /** The size of the file in bytes, including bytes that are not written yet. */
   bytes = 0;
 
-  /** @throws if the file exists. */
+  /** @throws Error if the file exists. */
   constructor(path: string, logId: string) {
     this.#file = openSync(
       path,
@@ -53,7 +50,7 @@ export class SegmentWriter {
     if (this.#pieceBytes >= backupPieceBytesMax) this.#flush();
   }
 
-  /** Writes the file to disk (fsync), closes the file and returns its SHA-256. */
+  /** Writes the file to disk (fsync), closes the file and returns the SHA-256. */
   finish(): string {
     this.#flush();
     fsyncSync(this.#file);
@@ -66,7 +63,7 @@ export class SegmentWriter {
     try {
       closeSync(this.#file);
     } catch {
-      // The file is closed already.
+      // The file is already closed.
     }
   }
 
@@ -91,8 +88,8 @@ type SegmentRead = {
 };
 
 /**
- * Reads and checks the records of a segment in order, and at the end checks the whole file. `as`: the name of the file
- * while the file does not have the name in `entry` yet.
+ * Reads and checks the records of a segment in order. Checks the whole file after the last record. `as` is the present
+ * name of the file, if the file does not have its final name yet.
  *
  * @throws BackupDamagedError that names the file and, if known, the byte offset and the log position.
  */
@@ -137,14 +134,14 @@ function storedRecord(reader: FileReader, position: number, at: number): StoredR
   }
 }
 
-/** Reads a file once from its beginning to its end, and computes the SHA-256. */
+/** Reads a file once from beginning to end, and computes the SHA-256. */
 class FileReader {
   readonly #path: string;
   readonly #name: string;
   readonly #file: number;
   readonly #hash: Hash = createHash('sha256');
   readonly size: number;
-  /** The offset in the file of the next byte for `take`. */
+  /** The file offset of the next byte that `take` returns. */
   offset = 0;
   #read = 0;
   #rest: Buffer = Buffer.alloc(0);
@@ -164,7 +161,7 @@ class FileReader {
     throw new BackupDamagedError(name, 'it is not a file');
   }
 
-  /** Returns the next `length` bytes; undefined if the rest of the file is shorter. */
+  /** Returns the next `length` bytes; undefined if fewer bytes remain. */
   take(length: number): Buffer | undefined {
     if (length > this.size - this.offset) return undefined;
     while (this.#rest.length < length) if (!this.#fill(length - this.#rest.length)) return undefined;
@@ -174,7 +171,6 @@ class FileReader {
     return taken;
   }
 
-  /** Returns the SHA-256 of all bytes that were read. */
   digest(): string {
     return this.#hash.digest('hex');
   }

@@ -9,19 +9,17 @@ export type VerifiedBackup = {
   /** The newest backup in the folder. */
   readonly latest: Manifest;
   readonly backups: number;
-  /**
-   * The state of the signature of the latest checkpoint: `unchecked` if no keys were given, `missing` if the latest
-   * backup has no signed checkpoint.
-   */
+  /** `unchecked`: no keys were given. `missing`: the latest backup has no signed checkpoint. */
   readonly signature: 'verified' | 'unchecked' | 'missing';
 };
 
 /**
- * Yields all records of the backups in a folder, in order. The manifests are checked first. Each record is checked
- * before it is yielded. Each file is checked after its last record, and so is the tree of each backup. With `keys`, one
- * of the keys must have signed the last checkpoint.
+ * Yields all records of the backups in a folder, in order. Each record is checked before it is yielded. Each file, and
+ * the tree of each backup, is checked after its last record. With `keys`, one of the keys must have signed the last
+ * checkpoint.
  *
- * @throws BackupDamagedError with the file of the damage. @throws BackupRefusedError if the folder has no backup.
+ * @throws BackupDamagedError with the damaged file.
+ * @throws BackupRefusedError if the folder has no backup.
  */
 export function* verifiedRecords(
   folder: string,

@@ -56,15 +56,15 @@ type WrittenSegments = {
 };
 
 /**
- * Copies the bytes of the records that the folder lacks, reads the copies back, and then writes a manifest. Until the
- * manifest exists, the new files are not part of a backup, and the earlier backups in the folder are unchanged.
+ * Copies the records that the folder lacks, reads the copies back, and then writes a manifest. The new files become a
+ * backup only with the manifest. Earlier backups are unchanged.
  */
 export class BackupRun {
   isAccepted = false;
   readonly #task: BackupTask;
   readonly #ports: BackupPorts;
   readonly #parts = new Set<string>();
-  /** The folder, if this run has created it. */
+  /** The folder, if this run has created the folder. */
   #newFolder: string | undefined;
   #neededBytes = 0;
   #source: RecordReader | undefined;
@@ -106,10 +106,7 @@ export class BackupRun {
     return this.#neededBytes;
   }
 
-  /**
-   * Closes the log, and removes incomplete files. Also removes the folder if this run created it and the folder is
-   * empty.
-   */
+  /** Closes the log, and removes incomplete files. Also removes an empty folder that this run created. */
   async close(): Promise<void> {
     this.#open?.abandon();
     for (const path of this.#parts) rmSync(path, { force: true });
@@ -143,9 +140,9 @@ export class BackupRun {
     assertFree(folder, [name]);
     this.#parts.add(join(folder, name));
     await writeDurably(join(folder, name), encodeManifest(manifest));
-    // Another server may have removed segments before the manifest named them.
+    // Another server may have removed segments that no manifest named yet.
     assertSegments(folder, { manifests: [manifest], digest: undefined });
-    // The manifest exists, so the backup is complete.
+    // With the manifest, the backup is complete.
     this.#parts.clear();
     return manifest;
   }
@@ -185,7 +182,7 @@ export class BackupRun {
     return new SegmentWriter(path, logId);
   }
 
-  /** Reads a segment back and checks its records, their order and the hash. The records are added to `tree`. */
+  /** Reads a segment back, checks the segment, and adds its records to `tree`. */
   async #verify(folder: string, { entry, tree, span }: FinishedSegment): Promise<void> {
     let bytes = 0;
     const as = `${entry.file}${partSuffix}`;
@@ -201,8 +198,8 @@ export class BackupRun {
   }
 
   /**
-   * Returns the raw position at which the backup ends: the position of the last record before the first leaf that is
-   * not in the signed tree. Without a signed checkpoint, the backup ends at the end of the log.
+   * Returns the raw position of the last record before the first leaf that is not in the signed tree. Without a signed
+   * checkpoint, returns the end of the log.
    */
   #end(source: RecordReader): number {
     const { checkpoint } = this.#task;
@@ -216,7 +213,7 @@ export class BackupRun {
   }
 
   /**
-   * Returns the tree with the signed checkpoint, or with the reason for its absence.
+   * Returns the tree with the signed checkpoint, or with the reason why the checkpoint is absent.
    *
    * @throws BackupDamagedError if the tree of the copied records differs from the signed tree.
    */
@@ -233,13 +230,13 @@ export class BackupRun {
     );
   }
 
-  /** Estimates the bytes of the span as its share of the size of the log file. */
+  /** Estimates the bytes of the records as a share of the size of the log file. */
   #bytesOf({ first, last }: Span): number {
     const { size } = statSync(join(this.#task.logDir, 'data.mdb'));
     return last === 0 ? 0 : Math.ceil((size * (last + 1 - first)) / last);
   }
 
-  /** `more`: the bytes that the backup has not yet written. */
+  /** `more` is the number of bytes that the backup has not yet written. */
   #assertRoom(folder: string, more: number): void {
     const space = spaceOf(statfsSync(folder));
     const reserve = reserveOf(space, this.#task.reserveBytes);
@@ -265,8 +262,8 @@ export class BackupRun {
 }
 
 /**
- * `latest` is the newest backup in the folder, or undefined for an empty folder. It is an earlier backup if this run
- * added no records.
+ * `latest` is the newest backup in the folder; undefined for an empty folder. If this run added no records, `latest` is
+ * an earlier backup.
  */
 function summaryOf(folder: string, { number, first, last }: Span, latest: Manifest | undefined): BackupSummary {
   const { tree, ...shown } = latest ?? empty;

@@ -26,7 +26,7 @@ import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import type { ListsAt } from '../../read/lists-at.ts';
 import type { Startup } from '../startup.ts';
 
-/** The audit indexes: their parts, and the fold that keeps all parts at the same position. */
+/** The audit indexes. One fold keeps all parts at the same position. */
 export type ComposedAudit = {
   readonly models: AuditModels;
   readonly tree: TreePart;
@@ -78,7 +78,7 @@ type ColumnParts = {
   readonly versions: VersionReader;
 };
 
-/** Composes the columns, and the lists of past states, which read the columns. */
+/** Composes the columns, and the lists of past states that read the columns. */
 function composeColumns(
   { columns, models, versions }: ColumnParts,
   { eventLog, objects, registry, clock, logger }: AuditOptions,

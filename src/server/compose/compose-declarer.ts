@@ -5,7 +5,6 @@ import { retryingLog } from '../../write/retrying-log.ts';
 import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 
-/** Composes the part that declares types in the log. */
 export function composeDeclarer(core: Core): Declarer {
   const {
     registry,

@@ -15,10 +15,10 @@ import type { Allows } from '../../watch/guard.ts';
 import { WatchHub } from '../../watch/hub.ts';
 import type { Core } from './core.ts';
 
-/** The audit stream: its routes and watches. */
+/** The audit stream: routes and watches. */
 export type ComposedEvents = {
   readonly routes: readonly PlatformRoute[];
-  /** Ends the watches with events that their subjects may no longer read. Call this method after a change of rights. */
+  /** Ends the watches with events that their subjects may no longer read. */
   recheck(allows: Allows): void;
   /** Asks all watchers to connect again. */
   closeAll(): void;
@@ -59,7 +59,7 @@ export function composeEvents(core: Core, authorize: Authorize): ComposedEvents 
   };
 }
 
-/** If watches are open, `onBatch` is called before the events of a commit are sent to watchers. */
+/** With open watches, `onBatch` is called before the events of a commit are sent. */
 function composeHub({ audit, eventLog, models, hub, edge }: Core, type: ResourceType, onBatch: () => void): WatchHub {
   const { log, clock } = edge;
   const categories = auditedCategories;
@@ -67,7 +67,7 @@ function composeHub({ audit, eventLog, models, hub, edge }: Core, type: Resource
     subscribe: (listener) =>
       audit.models.subscribe((batch) => {
         if (own.size > 0) onBatch();
-        // Without watches, no subscriber reads the changes, so only the last event is converted, for its position.
+        // Without watches, only the position of the last event is needed.
         listener(changesOf(own.size > 0 ? batch : batch.slice(-1), type));
       }),
   };

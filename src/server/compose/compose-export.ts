@@ -6,7 +6,6 @@ import { SnapshotSlots } from '../../read/snapshot-slots.ts';
 import type { TreeReader } from '../../read/tree.ts';
 import type { Core } from './core.ts';
 
-/** Composes the export of the log, which includes the proof of its events. */
 export function composeExport(
   { audit, edge, eventLog: log, models }: Core,
   tree: TreeReader,

@@ -11,8 +11,8 @@ import type { Core } from './core.ts';
 /** The heartbeat of this node, and the level of the log. */
 export type NodeLevels = {
   /**
-   * Call this method after the read models have caught up. On a single node, the promise resolves once the log has the
-   * highest level that this node can read.
+   * Must be called after the read models have caught up. On a single node, resolves once the log has the highest level
+   * that this node can read.
    */
   open(): Promise<void>;
   stop(): Promise<void>;
@@ -37,8 +37,8 @@ export function composeLevels(core: Core): NodeLevels {
   };
   const drain = drainOf(core);
   const drained = (): LogPosition => {
-    // The drain is not awaited, since an unavailable log must not delay this heartbeat. Its result is part of the next
-    // heartbeat.
+    // The drain is not awaited, because an unavailable log must not delay this heartbeat. The next heartbeat contains
+    // the result.
     void drain();
     return core.unsettled.drained();
   };

@@ -15,7 +15,6 @@ type MetricsParts = {
   readonly certificates: Pick<Certificates, 'current'> | undefined;
 };
 
-/** Composes the metrics at `/metrics` from their sources. */
 export function composeMetrics(
   core: Core,
   { readiness, accesses, eventLoop, pluginRoutes, upgrades, certificates }: MetricsParts,

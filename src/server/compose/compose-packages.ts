@@ -31,13 +31,12 @@ export type InstallParts = Core & LoadDependencies & { readonly host: PluginHost
 export type Installs = {
   readonly routes: readonly PlatformRoute[];
   /**
-   * Call this method when the wait for the start of the plugins has ended. Earlier install requests are refused with a
+   * Must be called when the wait for the start of the plugins has ended. Earlier install requests are refused with a
    * Retry-After time.
    */
   open(): Promise<void>;
 };
 
-/** Composes the installation of packages. */
 export function composeInstalls(parts: InstallParts): Installs {
   const { packages, host, models, clock, domain, registry, disk, suspects } = parts;
   let isOpen = false;
@@ -92,7 +91,7 @@ export function composeInstalls(parts: InstallParts): Installs {
   };
 }
 
-/** Composes the check whether stored objects have versions that an older version of a plugin lacks. */
+/** Composes the check whether stored objects have versions that a plugin lacks, for example after a downgrade. */
 export function storedVersionsCheck({ models, clock }: Pick<InstallParts, 'models' | 'clock'>): StoredVersionProblems {
   return async (plugin) =>
     storedVersionProblems(plugin, {
@@ -111,18 +110,12 @@ async function problemsOf(
   return stored.length > 0 ? stored : shippedProblems(name, loaded, dependencies);
 }
 
-/**
- * The disk bytes that a package may need: its base64 in the log, and its unpacked files. The unpacked bytes are limited
- * by the maximum ratio of deflate and by the limit of packages.
- */
+/** Returns the disk bytes that a package may need: base64 in the log, and unpacked files. */
 function packageDiskBytes(archiveBytes: number): number {
   return Math.ceil((archiveBytes * 4) / 3) + Math.min(archiveBytes * deflateRatioMax, packageUnpackedBytesMax);
 }
 
-/**
- * Returns the digests of all packages that plugins name, and yields between objects. This node stores only the folders
- * of these packages; the log stores all packages.
- */
+/** Returns the digests of all packages that plugins name. Yields between objects. */
 function* namedPackages(host: PluginHost, models: ObjectModels): Steps<ReadonlySet<string>> {
   const { key } = host.objects;
   const digests = new Set<string>();

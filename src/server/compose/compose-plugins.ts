@@ -40,7 +40,6 @@ export type Plugins = {
   stop(): Promise<void>;
 };
 
-/** Composes the plugins and their environment: the host, the routes, and clients with limited rights. */
 export function composePlugins(parts: PluginParts): Plugins {
   const { config, bundledPlugins = [besideSources], suspects, registry, models, packages } = parts;
   const { edge, loggerOf, patiently, hub, leadership, declarer, unique, platformPaths } = parts;
@@ -107,7 +106,7 @@ async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<voi
 }
 
 type Clients = {
-  /** Creates two clients for a request: one with the rights of the caller, and one with the rights of the plugin. */
+  /** Creates two clients for a request: with the rights of the caller, and with the rights of the plugin. */
   readonly ofRequest: CallPorts['clientsOf'];
   /** Creates a client for one step of a reconciler. The client has the plugin's rights until the reconciler stops. */
   readonly ofStep: (plugin: string, step: PluginStep) => Client;
@@ -136,11 +135,11 @@ function createClients({ registry, models, execute, authorize }: PluginParts): C
           subject,
           cause: () => cause,
         }),
-        // The plugin may use its client after the request; later writes are not attributed to the caller.
+        // The plugin may use its client after the request. Such later writes are not attributed to the caller.
         pluginClient: createClient(ports, {
           ...own,
           cause: () => (isOver() ? own.cause() : onBehalf),
-          // A write on behalf of a caller is charged to the caller, even if the write uses the plugin's rights.
+          // The caller is charged even for a write with the plugin's rights.
           chargedTo: subject,
           chargedFrom: request.address ?? '',
         }),

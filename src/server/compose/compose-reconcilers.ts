@@ -19,12 +19,12 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { Core } from './core.ts';
 
 export type Reconcilers = {
-  /** Call this method after the read models have caught up and the platform's types can be listed. */
+  /** Must be called after the read models have caught up and the platform's types can be listed. */
   open(): void;
   stop(): Promise<void>;
 };
 
-/** The dependencies that all platform reconcilers share. */
+/** The dependencies of all platform reconcilers. */
 function givenTo({ models, edge: { clock, log }, execute, bound, leadership }: Core) {
   return {
     changes: models,
@@ -127,7 +127,7 @@ function composeAccountReconcilers(core: Core): readonly { open(): void; stop():
   ];
 }
 
-/** Returns a function that creates the metadata of an event that a part of the platform appends without a request. */
+/** Returns a function that creates the metadata of an event without a request. */
 export function metadataOf(
   part: string,
   { models, edge: { clock } }: Pick<Core, 'models' | 'edge'>,

@@ -8,8 +8,8 @@ import { applyBuiltInRoles } from '../../plugin/objects/built-in-roles.ts';
 import type { Core } from './core.ts';
 
 /**
- * Applies the platform's built-in roles. While nodes of another platform version declare the type Role differently, the
- * roles of that version remain.
+ * Applies the built-in roles. While nodes of another platform version declare the type Role differently, the roles of
+ * that version remain.
  */
 export async function applyRoles(
   { models, registry, edge, patiently: execute }: Core,

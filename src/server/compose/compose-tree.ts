@@ -18,18 +18,19 @@ import { composeExport } from './compose-export.ts';
 import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 
-/** The Merkle tree of the log's events, and the key with which this node signs checkpoints of the tree. */
+/** The Merkle tree of the log's events, and the key with which this node signs checkpoints. */
 export type ComposedTree = {
   readonly routes: readonly PlatformRoute[];
   readonly reader: TreeReader;
-  /** Starts the work on keys, tree heads and the leaf check. Call this method after the read models have caught up. */
+  /** Starts the work on keys, tree heads and the leaf check. Must be called after the read models have caught up. */
   open(): void;
   stop(): Promise<void>;
 };
 
 /**
- * Composes the parts of the tree. Rejects with `StartError` if the key or the file of signed trees is damaged.
- * `onLeftOut` is called if the tree lacks an event of the log.
+ * Composes the parts of the tree. `onLeftOut` is called if the tree lacks an event of the log.
+ *
+ * @throws StartError if the key or the file of signed trees is damaged.
  */
 export async function composeTree(core: Core, onLeftOut: (error: LeftOutError) => void): Promise<ComposedTree> {
   const { audit, config, eventLog, models } = core;
@@ -109,9 +110,7 @@ function composeKeys(core: Core, signer: NodeSigner): NodeKeys {
   });
 }
 
-/**
- * Composes the check for events that EventStoreDB has left out of a subscription. An embedded log needs no such check.
- */
+/** EventStoreDB may leave events out of a subscription. An embedded log needs no check. */
 function composeLeafCheck(
   { audit, edge, eventLog: log }: Core,
   onLeftOut: (error: LeftOutError) => void,

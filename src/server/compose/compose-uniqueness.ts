@@ -12,21 +12,21 @@ import type { UniqueStep, UniqueSteps } from '../../read/uniqueness.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 export type UniqueIndexes = UniqueSteps & {
-  /** Call this method after the read models have caught up. */
+  /** Must be called after the read models have caught up. */
   open(): void;
   stop(): Promise<void>;
 };
 
 /**
- * Returns a function that returns the position up to which this node is drained. Before that, it fences the given-up
- * appends that were decided by an earlier declaration, so that their outcomes are known.
+ * Returns a function that fences the given-up appends of earlier declarations, and then returns the position up to
+ * which this node is drained.
  */
 export function drainOf(core: Core): () => Promise<LogPosition> {
   const { unsettled, eventLog: log } = core;
   const fencing = { log, uuid: randomUUID, metadata: metadataOf('uniqueness', core) };
   return async () => {
-    // An error means that the log is unavailable, which the log itself reports. The appends then remain pending, and
-    // `drained` returns a position before them.
+    // An unavailable log is reported elsewhere. The appends then remain pending, and `drained` returns an earlier
+    // position.
     await unsettled.fenceStale(fencing).catch(() => undefined);
     return unsettled.drained();
   };
@@ -129,7 +129,7 @@ function createUniqueness(core: Core, reporter: StepReporter): Uniqueness {
   });
 }
 
-/** Reports the steps of a plugin after `uniquenessReportMs`. Most steps have ended by then and are not reported. */
+/** Reports the steps of a plugin after `uniquenessReportMs`, because most steps end earlier and need no report. */
 class StepReporter {
   readonly #clock: Clock;
   readonly #listeners = new Set<(plugin: string) => void>();

@@ -34,20 +34,20 @@ export type Core = Stores & {
     readonly clock: Clock;
     readonly log: PluginLogger;
   };
-  /** Creates a logger for the lines of one plugin. */
+  /** Creates a logger for one plugin. */
   readonly loggerOf: (plugin: string) => PluginLogger;
   readonly pluginLogs: PluginLogs;
-  /** The random id of this process among the nodes of its log. Each start has a new id. */
+  /** The id of this process among the nodes of its log. Each start has a new random id. */
   readonly node: string;
   readonly memory: RequestMemory;
   /** The pending appends of this process to streams of objects. */
   readonly unsettled: Unsettled;
   readonly execute: Execute;
-  /** Measures the calls of the hooks of types. */
+  /** Measures the calls of hooks. */
   readonly hooks: WatchedHooks;
   /** Measures the conversions between versions of types. */
   readonly conversions: WatchedConversions;
-  /** The write path for the node's own writes, which retries while the log is unavailable. */
+  /** The write path for the node's own writes. Retries while the log is unavailable. */
   readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Elector;
@@ -61,7 +61,7 @@ export type CoreOptions = {
   readonly suspects: CodeFolders;
   /** Aborted when this node stops. */
   readonly signal: AbortSignal;
-  /** Limits of unread data of watches and streams. */
+  /** Limits the unread data of watches and streams. */
   readonly streamBounds?: OutboxBounds;
 };
 
@@ -150,7 +150,7 @@ function composeWatches(clock: Clock, { loggerOf }: Loggers): Pick<Core, 'hooks'
 
 type Loggers = Pick<Core, 'edge' | 'loggerOf' | 'pluginLogs'>;
 
-/** Composes the loggers of the platform and of plugins. They also keep the lines of each plugin for `plugin logs`. */
+/** The loggers also keep the lines of each plugin for `plugin logs`. */
 function composeLoggers({
   log,
   clock,

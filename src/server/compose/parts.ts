@@ -44,7 +44,7 @@ export type PartsOptions = {
 };
 
 type GuardedOptions = Pick<PartsOptions, 'suspects' | 'bundledPlugins'> & {
-  /** Returns the paths of the platform's routes. Call this function after all parts are composed. */
+  /** Returns the paths of the platform's routes. Must be called after all parts are composed. */
   readonly platformPaths: () => readonly string[];
 };
 
@@ -176,7 +176,7 @@ async function openReplays(core: Core, { authorize }: Access, startup: Startup):
   );
 }
 
-/** Composes the tree first and then the backups, because a backup ends at a signed checkpoint of the tree. */
+/** Composes the tree before the backups, because a backup ends at a signed checkpoint of the tree. */
 async function openProving(
   core: Core,
   follower: AuditFollower,
@@ -191,10 +191,7 @@ async function openProving(
   return { tree, backups };
 }
 
-/**
- * Composes access control and plugins together, because each needs the other: access control asks for the plugin of a
- * path, and requests of plugins are authorized.
- */
+/** Composes access control and plugins together, because each needs the other. */
 function composeGuarded(
   core: Core,
   declared: Pick<Parts, 'declarer' | 'unique'>,

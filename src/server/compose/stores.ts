@@ -30,13 +30,13 @@ import { composeTables, type AccessTables } from './access/access-tables.ts';
 import { composeAudit, type ComposedAudit } from './compose-audit.ts';
 import type { Startup } from '../startup.ts';
 
-/** The log, the tables folded from it, the registry of types, and the files of this node. */
+/** The log, its read models, the registry of types, and the files of this node. */
 export type Stores = {
   readonly eventLog: FoundedLog;
   readonly logName: OpenedLog['name'];
-  /** Whether no other node can use the log: true for an embedded log, because its server locks DATA_DIR. */
+  /** Whether no other node can use the log. True for an embedded log, because its server locks DATA_DIR. */
   readonly isAlone: boolean;
-  /** The number of times that a lost subscription to the log was renewed. */
+  /** Returns the number of renewed subscriptions to the log. */
   readonly resubscriptions: () => number;
   readonly models: ObjectModels;
   readonly audit: ComposedAudit;
@@ -55,7 +55,7 @@ export type StoreOptions = {
   readonly passwords?: Passwords;
 };
 
-/** Rejects with `StartError` if only the operator can fix the problem. */
+/** @throws StartError if only the operator can fix the problem. */
 export async function openStores(config: Config, options: StoreOptions, startup: Startup): Promise<Stores> {
   const { clock, log, passwords = new Passwords() } = options;
   refuseFullDisk(config.dataDir);
@@ -153,7 +153,7 @@ type LogPorts = {
   readonly lastEventTime: () => number;
 };
 
-/** Opens the packages of installed plugins. The log stores each package, and DATA_DIR stores its unpacked files. */
+/** Opens the packages of installed plugins. DATA_DIR has the unpacked files of packages in the log. */
 async function openPackages({ dataDir }: Config, ports: LogPorts): Promise<Packages> {
   const packages = new Packages(privateDir(join(dataDir, 'packages')), { ...ports, uuid: randomUUID });
   await packages.open();

@@ -22,9 +22,8 @@ export type EventLoopWatchOptions = {
 };
 
 /**
- * Detects that the event loop is blocked, and names the plugin that blocks it, if any. The watcher's thread logs a
- * block while the block lasts. Afterwards, the main thread logs its duration. A suspension of the whole process does
- * not count as a block.
+ * Detects a blocked event loop, and names the plugin that blocks the loop. A separate thread logs a block while the
+ * block lasts. Afterwards, the main thread logs the duration. A suspension of the whole process is not a block.
  */
 export class EventLoopWatch {
   readonly #log: Logger;
@@ -35,7 +34,7 @@ export class EventLoopWatch {
   #timer: Timer | undefined;
   #beatAt: number;
   #watchedMs = 0;
-  /** The number of blocks of each plugin. The key '' stands for the blocks without a known plugin. */
+  /** The number of blocks by plugin; '' stands for no known plugin. */
   readonly #held = new Map<string, number>();
   #delays: IntervalHistogram | undefined;
 
@@ -59,19 +58,19 @@ export class EventLoopWatch {
     this.#beat();
   }
 
-  /** Sets the folders of the running plugins. */
+  /** Sets the code folders of the running plugins. */
   know(suspects: readonly CodeFolder[]): void {
     this.#port.postMessage(suspects);
   }
 
-  /** Returns the number of blocks of each plugin. The key '' stands for the blocks without a known plugin. */
+  /** Returns the number of blocks by plugin; '' stands for no known plugin. */
   held(): ReadonlyMap<string, number> {
     return this.#held;
   }
 
   /**
-   * Returns the delay of timers since the last call, in seconds, by quantile, and begins a new measurement. The first
-   * call only begins a measurement.
+   * Returns the delay of timers since the last call, in seconds, by quantile. The first call only begins the
+   * measurement.
    */
   lag(): ReadonlyMap<string, number> {
     const delays = (this.#delays ??= monitorEventLoopDelay({ resolution: lagResolutionMs }));
@@ -102,7 +101,7 @@ export class EventLoopWatch {
     const now = this.#clock.monotonic();
     const lateMs = now - this.#beatAt - eventLoopBeatMs;
     const watchedMs = Atomics.load(this.#cells, watchedMsCell);
-    // Excludes the time in which the watcher's thread was suspended as well, or had not started.
+    // Excludes the time in which the watcher's thread was also suspended, or had not started.
     const heldMs = Math.min(lateMs, (watchedMs - this.#watchedMs) | 0);
     if (heldMs >= eventLoopHeldMs) this.#report(Math.round(heldMs));
     this.#beatAt = now;

@@ -15,28 +15,24 @@ import { ownerOf, type CodeFolder } from '../../plugin/errors/error-attribution.
 import { sourcePlace } from '../../plugin/errors/source-maps.ts';
 
 /**
- * The data with which the watcher's thread starts. This thread watches the event loop of the main thread, and can log
- * while that loop is blocked. It uses the inspector only while the loop is late, so the inspector costs nothing
- * otherwise.
+ * The data of the thread that watches the event loop of the main thread. This thread can log while the main thread is
+ * blocked, and uses the inspector only then.
  */
 export type WatcherStart = {
   readonly port: MessagePort;
   /** Cells in shared memory. Each thread writes its own cell and reads the other thread's cell. */
   readonly cells: Int32Array;
-  /** The lowest level that is logged, as a number of pino. */
+  /** The lowest level that is logged, as a pino number. */
   readonly level: number;
   readonly fd: number;
 };
 export const cellCount = 2;
 /** The index of the cell with the number of beats of the event loop. */
 export const beatCell = 0;
-/**
- * The index of the cell with the milliseconds of observation, without suspensions of the process. The value overflows
- * at 32 bits.
- */
+/** The index of the cell with the observed milliseconds, without suspensions of the process. Overflows at 32 bits. */
 export const watchedMsCell = 1;
 
-/** The plugin that blocks the event loop after this beat; undefined if no plugin was found in the call stack. */
+/** The plugin that blocks the event loop after this beat; undefined without a plugin in the call stack. */
 export type Found = {
   readonly beat: number;
   readonly plugin: string | undefined;
@@ -92,7 +88,7 @@ class Watcher {
       this.#reportAtMs = eventLoopHeldMs;
       this.#hangUp();
     }
-    // The next beat is due after `eventLoopBeatMs`, so only the time beyond this interval is a delay.
+    // The next beat is due after `eventLoopBeatMs`, so only later time is a delay.
     if (beat > 0 && this.#heldMs - eventLoopBeatMs >= this.#reportAtMs && this.#session === undefined) this.#pause();
     systemClock.after(eventLoopBeatMs, () => {
       this.tick();
@@ -112,7 +108,7 @@ class Watcher {
       urls.set(scriptId, url);
     });
     session.on('Debugger.paused', ({ params: { callFrames } }) => {
-      // A pause before the request comes from another debugger, which must resume the event loop.
+      // A pause before the request belongs to another debugger, which must resume the event loop.
       if (isRequested) session.post('Debugger.resume');
       if (session !== this.#session) return;
       const isHeld = Atomics.load(this.#start.cells, beatCell) === this.#beat;
@@ -127,8 +123,8 @@ class Watcher {
     });
     try {
       session.connectToMainThread();
-      // The pause is requested immediately, before the reply to `Debugger.enable`. If native code blocks the event
-      // loop, that code may end during a wait for the reply.
+      // The pause is requested before the reply to `Debugger.enable`, because a block by native code may end during a
+      // wait for the reply.
       session.post('Debugger.enable', () => {
         isRequested = true;
       });
@@ -138,7 +134,7 @@ class Watcher {
     }
   }
 
-  /** Disconnects the inspector, which also cancels a requested pause that has not happened yet. */
+  /** Disconnects the inspector, which also cancels a requested pause. */
   #hangUp(): void {
     const session = this.#session;
     this.#session = undefined;
@@ -146,8 +142,8 @@ class Watcher {
   }
 
   /**
-   * Reports the block to the main thread and in the log. `frames`: the call stack, innermost frame first; undefined if
-   * it could not be determined.
+   * Reports the block to the main thread and in the log. `frames` is the call stack, innermost frame first; undefined
+   * if the stack is unknown.
    */
   #report(frames: readonly Frame[] | undefined): void {
     const owned = frames?.map((frame) => ({ frame, suspect: ownerOf(frame.url, this.#suspects) })) ?? [];
@@ -169,7 +165,7 @@ class Watcher {
     );
   }
 
-  /** Writes directly to the file, since all other writes need the blocked thread. */
+  /** Writes directly to the file, because other writes need the blocked thread. */
   #write(members: Readonly<Record<string, unknown>>, msg: string): void {
     const { level, fd } = this.#start;
     if (level > warnLevel) return;
@@ -187,23 +183,21 @@ class Watcher {
         })}\n`,
       );
     } catch {
-      // The reader of the log has closed the file or is stalled, so the line is lost.
+      // The line is lost if the reader of the log has closed the file or is stalled.
     }
   }
 }
 
-/** The position in a file. The path is relative to the plugin's folder if the frame belongs to a plugin. */
+/** Returns the position in a file. The path of a plugin's file is relative to the plugin's folder. */
 function placeOf({ url, line, column }: Frame, suspect: CodeFolder | undefined): string {
-  // The URL of a plugin's module has the digest of the plugin's files as its query.
+  // The query of a plugin module's URL is the digest of the plugin's files.
   const path = decodeURI(url.replace(/^file:\/\//u, '').replace(/[?#].*$/u, ''));
   if (suspect === undefined || !path.startsWith(suspect.folder)) return `${path}:${String(line)}:${String(column)}`;
   const found = sourcePlace({ path, line, column }, suspect.folder) ?? { path, line, column };
   return `${found.path.slice(suspect.folder.length + 1)}:${String(found.line)}:${String(found.column)}`;
 }
 
-/**
- * Loads the inspector, which some builds of Node lack. Without the inspector, only the duration of a block is logged.
- */
+/** Some builds of Node lack the inspector. Only the duration of a block is then logged. */
 async function inspectorIfAny(): Promise<typeof Inspector | undefined> {
   return import('node:inspector').catch(() => undefined);
 }

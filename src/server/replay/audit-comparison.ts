@@ -7,7 +7,7 @@ import type { Summary, ReplayMessage } from './replay-task.ts';
 export type AuditComparisonResult = {
   readonly difference: Difference | undefined;
   readonly compared: Compared;
-  /** The types that have columns for lists of the past. */
+  /** The types with columns for lists of the past. */
   readonly columnTypes: readonly string[];
   readonly summary: Summary;
 };
@@ -22,7 +22,11 @@ export class AuditComparison {
     this.#thread = thread;
   }
 
-  /** Yields the latest progress, and returns the result. @throws NotHeldError if the comparison has no result. */
+  /**
+   * Yields the latest progress, and returns the result.
+   *
+   * @throws NotHeldError if the comparison has no result.
+   */
   async *result(): AsyncGenerator<Progress, AuditComparisonResult> {
     let comparison: Omit<AuditComparisonResult, 'summary'> | undefined;
     for (;;) {

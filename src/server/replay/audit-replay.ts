@@ -30,9 +30,8 @@ export type AuditReplayTask = Omit<ReplayTask, 'work'> & {
 };
 
 /**
- * Folds the log into separate audit tables by the rules of the server's fold, and compares these tables with the live
- * audit indexes. All tables in one snapshot have the position of its checkpoint. Columns are not compared here: code of
- * plugins computes their values, so the server's thread compares the columns (`check-columns.ts`).
+ * Folds the log into separate audit tables, and compares these tables with the live audit indexes. Columns are compared
+ * elsewhere, because code of plugins computes their values.
  */
 export class AuditReplay {
   isAccepted = false;
@@ -75,8 +74,8 @@ export class AuditReplay {
   }
 
   /**
-   * Opens the log and closes the previous handle. A handle on an embedded log shows only the events that existed when
-   * it was opened, so a new handle also shows later events.
+   * Opens the log, and closes the previous handle. A handle on an embedded log shows only events from before it was
+   * opened, so a new handle shows later events.
    */
   async #openLog(): Promise<FoundedLog> {
     await this.#log?.close();
@@ -91,10 +90,10 @@ export class AuditReplay {
   }
 
   /**
-   * Checks that the live audit indexes belong to this log, epoch and version. Returns their position, which only
-   * increases.
+   * Checks that the live audit indexes belong to this log, epoch and version. Returns the position of the indexes,
+   * which only increases.
    *
-   * @throws RefusedError if they do not.
+   * @throws RefusedError if the indexes do not belong to this log, epoch or version.
    */
   #begin(view: AuditView, parts: readonly AuditPart[], { logId, epoch }: LogIdentity): LogPosition {
     const snapshot = view.snapshot();
@@ -116,7 +115,7 @@ export class AuditReplay {
       if (written !== undefined) this.#progress.advance('writing', written);
       else this.#progress.fold(models.progress(), { until, epoch });
     };
-    // Up to this position, the thread that compares the objects also scans the log and checks the log's index.
+    // Another thread of the comparison checks the log's index up to this position.
     const indexedUntil = this.#task.work.atLeast ?? logStart;
     const bytesMax = replayAuditBatchBytesMax;
     await rebuildInBatches(log, models, { until, onBatch, categories: auditedCategories, bytesMax, indexedUntil });
@@ -163,8 +162,9 @@ export class AuditReplay {
   }
 
   /**
-   * Waits for a snapshot of the live tables at `atLeast` or later, since the audit indexes may be behind the object
-   * read model. Rejects with `RefusedError` if they remain behind.
+   * Waits for a snapshot of the live tables at `atLeast` or later.
+   *
+   * @throws RefusedError if the audit indexes remain behind.
    */
   async #latest(view: AuditView): Promise<AuditSnapshot> {
     const { atLeast } = this.#task.work;

@@ -106,9 +106,7 @@ function* counted<T>(steps: Steps<T>, onStep: () => void): Steps<T> {
 }
 
 /**
- * Compares the columns with the log, in slices. No view of the models is open during this comparison, so its duration
- * has no limit.
- *
+ * Compares the columns with the log, in slices. The duration has no limit, because no view of the models is open.
  * `onProgress` gets the compared share of the log in percent.
  */
 export async function checkLiveColumns(
@@ -127,10 +125,7 @@ export async function checkLiveColumns(
   });
 }
 
-/**
- * Divides a comparison into slices, and pauses between them so that a busy event loop has most of its time for
- * requests.
- */
+/** Divides a comparison into slices. Pauses between slices leave most of a busy event loop for requests. */
 class PacedSlices {
   readonly #live: Pick<LiveModels, 'clock' | 'disk'>;
   readonly #signal: AbortSignal;
@@ -152,7 +147,7 @@ class PacedSlices {
     const { clock, disk } = this.#live;
     const endedMs = clock.monotonic();
     await nextTurn();
-    // An idle event loop needs no pause: its turn takes less than `replayIdleTurnMs`.
+    // An idle event loop needs no pause.
     if (clock.monotonic() - endedMs > replayIdleTurnMs) await delay(clock, replayPauseMs, this.#signal);
     this.#signal.throwIfAborted();
     this.#begunMs = clock.monotonic();

@@ -5,7 +5,7 @@ import { NotHeldError } from './check-memory.ts';
 
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: string };
 
-/** A part of a comparison that runs in the server's thread, and its progress in percent. */
+/** A part of a comparison that runs in the server's thread, with its progress. */
 export class PolledWork<T> {
   /** Never rejects. */
   readonly outcome: Promise<Outcome<T>>;
@@ -22,7 +22,11 @@ export class PolledWork<T> {
     );
   }
 
-  /** Yields the progress at intervals, and returns the result. @throws NotHeldError if the work has failed. */
+  /**
+   * Yields the progress in percent at intervals, and returns the result.
+   *
+   * @throws NotHeldError if the work has failed.
+   */
   async *result(): AsyncGenerator<number, T> {
     for (;;) {
       const ended = new AbortController();

@@ -27,7 +27,7 @@ export async function printChanges(
     if (!isSelected(found, selected)) break;
     read += 1;
     if (read % objectsPerReport === 0) ports.onRead(read);
-    // A row contains the position of its last event, so equal rows mean that nothing was written.
+    // A row contains the position of its last event, so equal rows prove that nothing was written.
     if (left !== undefined && right?.equals(left) === true) continue;
     for (const { change, ...more } of changesOf(objectIn(left), objectIn(right)))
       await pieces.add(found.type, jsonLine({ kind: 'Change', change, ...found, ...more }));
@@ -43,9 +43,7 @@ type ObjectChange =
   | { readonly change: 'created' | 'deleted'; readonly object: ResourceObject }
   | { readonly change: 'changed'; readonly uid: string; readonly patch: readonly unknown[] };
 
-/**
- * Returns the changes of one name. Different uids mean that the first object was deleted and the second object created.
- */
+/** Different uids mean that the first object was deleted and the second object was created. */
 function changesOf(before: ResourceObject | undefined, after: ResourceObject | undefined): readonly ObjectChange[] {
   if (before !== undefined && after !== undefined && before.metadata.uid === after.metadata.uid)
     return [

@@ -6,7 +6,7 @@ import type { ReplayMessage } from './replay-task.ts';
 
 export type PrintPorts = {
   readonly send: (message: ReplayMessage) => Promise<void>;
-  /** Called at intervals with the number of objects that were read; may throw to end the work. */
+  /** Called at intervals with the number of read objects. May throw to end the work. */
   readonly onRead: (objects: number) => void;
 };
 
@@ -30,7 +30,7 @@ export async function printObjects(snapshot: TablesSnapshot, selected: Selected,
 /** The number of objects after which the progress is reported. */
 export const objectsPerReport = 1_024;
 
-/** The key of the first selected object; undefined: the beginning of the table. */
+/** The key of the first selected object; undefined for the beginning of the table. */
 export function firstKey({ type, name = '' }: Selected): string | undefined {
   return type === undefined ? undefined : `${type}/${name}`;
 }
@@ -45,12 +45,12 @@ export function placeOf(key: string): Place {
   return { type: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** Whether the object is selected. Selected objects are contiguous from the first key on. */
+/** Returns whether the object is selected. Selected objects are contiguous from the first key on. */
 export function isSelected(place: Place, { type = place.type, name = place.name }: Selected): boolean {
   return place.type === type && place.name === name;
 }
 
-/** Collects lines into pieces of one type each, since the right to read an object depends on its type. */
+/** Collects lines into pieces of one type each, because the right to read an object depends on its type. */
 export class Pieces {
   readonly #ports: Pick<PrintPorts, 'send'>;
   #type = '';

@@ -1,6 +1,6 @@
 import type { RefusalReason } from '../../read/replay.ts';
 
-/** The request cannot be served, for a reason that the sender of the request or the operator can change. */
+/** The request cannot be served, for a reason that its sender or the operator can change. */
 export class RefusedError extends Error {
   readonly reason: RefusalReason;
 

@@ -17,7 +17,7 @@ type Folded = {
   readonly events: number;
 };
 
-/** Reports the progress of a thread, and ends the thread on request or if the disk is nearly full. */
+/** Reports the progress of a thread. Ends the thread on request, or if the disk is nearly full. */
 export class ReplayProgress {
   readonly #task: Pick<ReplayTask, 'dir' | 'reserveBytes'>;
   readonly #ports: Pick<ReplayPorts, 'post' | 'isStopped'>;
@@ -38,14 +38,15 @@ export class ReplayProgress {
     this.#reported = { step: 'replaying', at: this.#begunAt };
   }
 
-  /** @throws StoppedError once the thread must end. */
+  /** @throws StoppedError if the thread must end. */
   goOn(): void {
     if (this.#ports.isStopped()) throw new StoppedError();
   }
 
   /**
-   * Reports the progress of a fold. Call this method after each batch. @throws StoppedError or RefusedError if the
-   * thread must end.
+   * Reports the progress of a fold. Must be called after each batch.
+   *
+   * @throws StoppedError or RefusedError if the thread must end.
    */
   fold(folded: Folded, { until, epoch }: { readonly until: LogPosition; readonly epoch: number }): void {
     this.#folded = folded;
@@ -54,14 +55,15 @@ export class ReplayProgress {
   }
 
   /**
-   * Reports the progress of a step other than a fold. Call this method often. @throws StoppedError or RefusedError if
-   * the thread must end.
+   * Reports the progress of a step.
+   *
+   * @throws StoppedError or RefusedError if the thread must end.
    */
   advance(step: ReplayStep, { done, all }: Share): void {
     this.goOn();
     const now = this.#clock.monotonic();
-    // A new step is reported at once in a replay that has already lasted `replayReportMs`, since the first part of the
-    // step may be long.
+    // A new step is reported at once in a replay that has lasted `replayReportMs`, because the first part of the step
+    // may be long.
     const since = step === this.#reported.step ? this.#reported.at : this.#begunAt;
     if (now - since < replayReportMs) return;
     this.#reported = { step, at: now };
@@ -84,7 +86,7 @@ export class ReplayProgress {
   }
 }
 
-/** Returns the size of the tables in a folder. A replay of the tables needs about as many bytes. */
+/** Returns the size of the tables in a folder. A replay needs about as many bytes. */
 export function bytesOfTables(dir: string): number {
   return statSync(join(dir, tablesFile)).size;
 }

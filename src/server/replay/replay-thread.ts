@@ -10,14 +10,14 @@ import { MessageThread } from '../threads/message-thread.ts';
 import { cellCount, more, stopCell, type ReplayTask, type ReplayMessage } from './replay-task.ts';
 import { replayWorkerUrl } from './replay-worker.ts';
 
-/** Removes the files that the replays of a killed process have left. The caller has locked DATA_DIR. */
+/** Removes the files that the replays of a killed process have left. The caller must have locked DATA_DIR. */
 export function removeReplays(dataDir: string): void {
   rmSync(join(dataDir, replayFolder), { recursive: true, force: true });
 }
 
 const replayFolder = 'replay';
 
-/** The thread of one replay, and its folder, which `stop` removes. */
+/** The thread and the folder of one replay. */
 export class ReplayThread {
   readonly #dir: string;
   readonly #cells = new Int32Array(new SharedArrayBuffer(cellCount * Int32Array.BYTES_PER_ELEMENT));
@@ -30,17 +30,17 @@ export class ReplayThread {
     this.#thread = new MessageThread({ url: replayWorkerUrl, name: 'replay', workerData, heapMegabytesMax, clock });
   }
 
-  /** Waits for the next message of the thread, and returns it. Returns undefined after the last message. */
+  /** Waits for the next message of the thread; undefined after the last message. */
   async next(): Promise<ReplayMessage | undefined> {
     return this.#thread.next();
   }
 
-  /** Whether `next` returns a message immediately. */
+  /** Returns whether `next` returns a message immediately. */
   hasNext(): boolean {
     return this.#thread.hasNext();
   }
 
-  /** Requests more lines from the thread, which waits for this request after each message with lines. */
+  /** Requests more lines from the thread, which waits after each message with lines. */
   takeMore(): void {
     this.#thread.send(more);
   }

@@ -11,7 +11,7 @@ import { more, stopCell, type ReplayMessage, type ReplayPorts, type ReplayTask }
 
 export const replayWorkerUrl: string = import.meta.url;
 
-/** The main function of a replay's thread, which runs one replay and ends. */
+/** Runs one replay in this thread. */
 async function run(task: ReplayTask): Promise<void> {
   const taken: (() => void)[] = [];
   const post = (message: ReplayMessage): void => {
@@ -57,7 +57,7 @@ if (parentPort !== null && isTask(workerData)) {
   void run(workerData);
 }
 
-/** Whether the module runs as a replay thread: the module is also loaded by the code that starts the thread. */
+/** Returns whether the module runs as a replay thread. The code that starts the thread also loads this module. */
 function isTask(data: unknown): data is ReplayTask {
   return typeof data === 'object' && data !== null && 'work' in data && 'cells' in data;
 }

@@ -20,7 +20,7 @@ type Span = {
   readonly until: LogPosition;
 };
 
-/** Folds the log into separate tables by the rules of the server's fold, and compares or prints these tables. */
+/** Folds the log into separate tables, and compares or prints these tables. */
 export class Replay {
   isAccepted = false;
   readonly #task: ReplayTask;
@@ -90,7 +90,7 @@ export class Replay {
     this.#accept(0);
     await this.#rebuild(models, from);
     const view = this.#view(dir);
-    // The state at `from` stays readable during the fold: LMDB does not reuse the pages of a snapshot.
+    // The state at `from` stays readable, because LMDB does not reuse the pages of a snapshot.
     const before = view.snapshot();
     await this.#rebuild(models, until);
     const after = view.snapshot();
@@ -99,7 +99,9 @@ export class Replay {
     after.release();
   }
 
-  /** Reports progress only if the objects of all types are printed. The number of objects of one type is unknown. */
+  /**
+   * Reports progress only if objects of all types are printed, because the number of objects of one type is unknown.
+   */
   #printing({ type }: Selected): PrintPorts {
     const all = this.#tables?.size() ?? 0;
     return {
@@ -118,8 +120,8 @@ export class Replay {
   }
 
   /**
-   * Opens the log and closes the previous handle. A handle on an embedded log shows only the events that existed when
-   * it was opened, so a new handle also shows later events.
+   * Opens the log, and closes the previous handle. A handle on an embedded log shows only events from before it was
+   * opened, so a new handle shows later events.
    */
   async #openLog(): Promise<FoundedLog> {
     await this.#log?.close();

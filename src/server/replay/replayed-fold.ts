@@ -9,7 +9,8 @@ import type { FoundedLog } from '../../log/founded-log.ts';
 import type { EventLog, LogIdentity, LogPosition } from '../../log/log.ts';
 
 /**
- * A fold into the tables of a replay. No types are registered, because plugins' code runs only in the server's thread.
+ * A fold into the tables of a replay. No types are registered, because code of plugins runs only in the server's
+ * thread.
  */
 export type ReplayedFold = {
   position(): LogPosition;
@@ -20,17 +21,17 @@ export type ReplayedFold = {
 };
 
 /**
- * A clock that never advances, so that no batch ends early because of its duration. No index function runs in a replay,
- * so the size of a batch bounds its duration.
+ * A clock that never advances, so that no batch ends early. No index function runs in a replay, so the size of a batch
+ * limits its duration.
  */
 const unhurried: Clock = { ...systemClock, monotonic: () => 0 };
-/** The latest time that an event may have, so far in the future that a replay accepts the time of every event. */
+/** The latest time that an event may have. A replay accepts any time. */
 const endOfTime = Date.UTC(9_999, 11, 31);
 
-/** `tables`: the empty tables of the replay. */
+/** `tables` must be empty. */
 export function openReplayedFold(tables: LmdbTables, log: FoundedLog): ReplayedFold {
   const identity = (): LogIdentity => log.identity();
-  // Each call of `rebuild` gets a handle on the log, since the log may have been opened again.
+  // Each call of `rebuild` gets the log, because the log may have been opened again.
   if (log.scan !== undefined) {
     const fold = new LastEvents(tables, identity);
     return {

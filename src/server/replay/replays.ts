@@ -31,7 +31,7 @@ export type ReplaysOptions = {
   readonly config: Config;
   readonly reserveBytes: number;
   readonly clock: LiveModels['clock'];
-  /** The models of this process; undefined: the server of this DATA_DIR is stopped. */
+  /** The models of this process; undefined if the server is stopped. */
   readonly live: LiveModels | undefined;
 };
 
@@ -58,7 +58,7 @@ export class Replays implements Replayer {
     await this.#turns.stop();
   }
 
-  /** Returns the reason why no replay can start now; undefined if one can start. */
+  /** Returns the reason why no replay can start now; undefined if a replay can start. */
   #unavailable({ until }: ReplayRequest): string | undefined {
     const { live } = this.#options;
     if (live === undefined) return undefined;
@@ -88,7 +88,7 @@ export class Replays implements Replayer {
 }
 
 type Task = Omit<ReplayTask, 'dir' | 'cells'>;
-/** `audit`: the comparison of the audit indexes, in a thread of its own; undefined if it is not requested. */
+/** `audit` is the comparison of the audit indexes in a separate thread; undefined if not requested. */
 type Tasks = {
   readonly main: Task;
   readonly audit: Task | undefined;
@@ -178,7 +178,7 @@ class ReplayRun implements Run<RefusalReason> {
     const signal = this.#signal;
     const memory = new PolledWork((onProgress) => checkMemory(live, signal, onProgress), live.clock);
     this.#memory = memory;
-    // The columns are not compared if the comparison of the indexes failed or found a difference.
+    // The columns are compared only if the indexes are equal.
     this.#columns = new PolledWork(async (onProgress) => {
       const checked = await memory.outcome;
       if (!checked.ok || checked.value.difference !== undefined) return noColumns;
@@ -211,13 +211,13 @@ class ReplayRun implements Run<RefusalReason> {
     });
   }
 
-  /** `stored`: the types that have columns in the tables. */
+  /** `stored` contains the types with columns in the tables. */
   async *#columnResult(stored: readonly string[]): AsyncGenerator<Uint8Array, CheckedColumns> {
     if (this.#columns === undefined) return { difference: undefined, rows: 0, notCompared: withoutPlugins(stored) };
     return yield* this.#progress('columns', this.#columns);
   }
 
-  /** Yields the progress of the work as lines, and returns its result. */
+  /** Yields the progress of the work as lines, and returns the result of the work. */
   async *#progress<T>(of: string, work: PolledWork<T>): AsyncGenerator<Uint8Array, T> {
     const steps = work.result();
     for (;;) {

@@ -7,7 +7,11 @@ import type { Moment } from '../../read/replay.ts';
 import { RefusedError } from './replay-errors.ts';
 import { firstPosition } from './replayed-log.ts';
 
-/** Returns the position of a moment. @throws RefusedError for a moment outside this log. */
+/**
+ * Returns the position of a moment.
+ *
+ * @throws RefusedError for a moment outside of this log.
+ */
 export async function resolveMoment(moment: Moment, log: FoundedLog, onBatch: () => void): Promise<LogPosition> {
   const [first, head] = [await firstPosition(log), await log.head()];
   const problem = momentProblem(moment, {

@@ -16,10 +16,7 @@ import { decodeDiff, decodeReplay } from '../../read/decode-replay.ts';
 import { removeReplays } from './replay-thread.ts';
 import { Replays } from './replays.ts';
 
-/**
- * Replays for a stopped server, which has no models in memory to compare. The lock of DATA_DIR keeps other processes
- * from the files.
- */
+/** Replays for a stopped server, without models in memory. The lock of DATA_DIR excludes other processes. */
 export const stoppedReplays: StoppedReplays = {
   lines: async function* (kind, body, context) {
     const asked = kind === 'diffs' ? decodeDiff(body) : decodeReplay(body);
@@ -68,7 +65,7 @@ async function locked(dataDir: string): ReturnType<typeof takeDataDir> {
   }
 }
 
-/** Refuses invalid tables, because opening such tables could end the process. */
+/** Refuses invalid tables, because opening invalid tables could end the process. */
 function assertTables(dir: string, what: string): void {
   if (!isTrustworthy(dir))
     throw commandError(`the ${what} are missing or not valid: the next start rebuilds them from the log`);

@@ -4,9 +4,9 @@ import { within, type Clock } from '../../base/clock.ts';
 import { threadStopMsMax } from '../../limits/threads.ts';
 import { endNow } from './end-on-request.ts';
 
-/** The messages that every thread may send first, and the message after an error that ended the thread. */
+/** The first message of a thread, and the message after an error that ended the thread. */
 export type ThreadMessage<Reason> =
-  /** The thread rejects the request. The request has no effect. */
+  /** The thread rejects the request, which has no effect. */
   | { readonly kind: 'refused'; readonly reason: Reason; readonly detail: string }
   | { readonly kind: 'accepted' }
   | Failed;
@@ -29,7 +29,8 @@ export type ThreadOptions = {
 };
 
 /**
- * A thread that serves one request, sends messages about it, and ends. The thread's module must call `endOnRequest`.
+ * A thread that serves one request, sends messages about the request, and ends. The thread's module must call
+ * `endOnRequest`.
  */
 export class MessageThread<Message> {
   readonly #clock: Clock;
@@ -51,7 +52,7 @@ export class MessageThread<Message> {
       this.#messages.push(message);
       this.#wake();
     });
-    // The usual cause of this event is that the thread has exceeded its memory limit.
+    // The usual cause is that the thread has exceeded its memory limit.
     this.#worker.on('error', (error) => {
       this.#messages.push({ kind: 'failed', detail: error.message });
       this.#wake();
@@ -65,7 +66,7 @@ export class MessageThread<Message> {
     });
   }
 
-  /** Waits for the next message of the thread, and returns it. Returns undefined after the last message. */
+  /** Waits for the next message of the thread; undefined after the last message. */
   async next(): Promise<Message | Failed | undefined> {
     while (this.#messages.length === 0 && !this.#hasEnded)
       await new Promise<void>((resolve) => {
@@ -74,7 +75,7 @@ export class MessageThread<Message> {
     return this.#messages.shift();
   }
 
-  /** Whether `next` returns a message immediately. */
+  /** Returns whether `next` returns a message immediately. */
   hasNext(): boolean {
     return this.#messages.length > 0;
   }
@@ -84,8 +85,8 @@ export class MessageThread<Message> {
   }
 
   /**
-   * Waits until the thread has ended. The caller has already requested the end. If this takes too long, the thread is
-   * ended after its current turn (`endOnRequest`).
+   * Waits for the end of the thread, which the caller has requested. After a time limit, the thread ends after its
+   * current turn (`endOnRequest`).
    */
   async end(): Promise<void> {
     const { signal } = new AbortController();

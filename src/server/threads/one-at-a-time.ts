@@ -2,11 +2,11 @@ import type { LaterMessage, ThreadMessage } from './message-thread.ts';
 
 /** A request that a thread serves. */
 export type Run<Reason> = {
-  /** Waits for the next message of the thread, and returns it. Returns undefined after the last message. */
+  /** Waits for the next message of the thread; undefined after the last message. */
   next(): Promise<ThreadMessage<Reason> | LaterMessage | undefined>;
-  /** Returns the lines of the response. Call this method only if the first message is `accepted`. */
+  /** Returns the lines of the response. Must be called only if the first message is `accepted`. */
   lines(): AsyncIterable<Uint8Array>;
-  /** Ends the thread. Resolves after its end. May be called repeatedly. */
+  /** Ends the thread, and waits for the end. May be called repeatedly. */
   stop(): Promise<void>;
 };
 
@@ -31,7 +31,7 @@ export class OneAtATime {
     this.#name = name;
   }
 
-  /** Returns the refusal of a new request while another request is served; otherwise undefined. */
+  /** Returns a refusal while another request is served; otherwise undefined. */
   busy(): Refusal<'too-many-requests'> | undefined {
     if (this.#running === undefined) return undefined;
     const detail = `another ${this.#name} is running: only one runs at a time`;
@@ -39,9 +39,8 @@ export class OneAtATime {
   }
 
   /**
-   * Serves a request. Call this method only if `busy` returns undefined. `begin` starts the run. The run ends when the
-   * signal of `begin` aborts, because the caller has disconnected or the server stops. The returned lines must be
-   * iterated.
+   * Serves a request. Must be called only if `busy` returns undefined. The run ends when its signal aborts, because the
+   * caller has disconnected or the server stops. The returned lines must be iterated.
    */
   async serve<Reason>(
     signal: AbortSignal,
@@ -57,7 +56,7 @@ export class OneAtATime {
       throw error;
     }
     const end = async (): Promise<void> => run.stop().finally(over);
-    // An error of `end` is ignored here, because the response or the refusal calls `end` too and reports the error.
+    // The response or the refusal also calls `end`, and reports an error.
     const leave = (): void => void end().catch(() => undefined);
     ending.addEventListener('abort', leave);
     if (ending.aborted) leave();
@@ -69,7 +68,7 @@ export class OneAtATime {
     return { ok: false, reason: 'unavailable', detail };
   }
 
-  /** Ends the current request. Resolves after its end. */
+  /** Ends the current request, and waits for its end. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;

@@ -4,14 +4,14 @@ import { setPriority } from 'node:os';
 const nicenesses = { background: 10, late: 15 };
 
 /**
- * Lowers the priority of this thread below that of requests. Works on Linux only: on other systems the call would lower
- * the priority of the whole process.
+ * Lowers the priority of this thread below that of requests. On other systems than Linux, the call would affect the
+ * whole process.
  */
 export function yieldToRequests(to: keyof typeof nicenesses = 'background'): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(nicenesses[to]);
   } catch {
-    // Without the permission, this thread keeps the priority of requests.
+    // Without the permission, the thread keeps its priority.
   }
 }

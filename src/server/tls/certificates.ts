@@ -16,9 +16,9 @@ export type CertificatesEdge = {
 /** The certificate of the server, which may be replaced while the server runs. */
 export type Certificates = {
   readonly current: CertificatePair;
-  /** Calls `use` with every later certificate. */
+  /** Calls `use` with each later certificate. */
   follow(use: (pair: CertificatePair) => void): void;
-  /** Checks now whether there is a new certificate. Logs a new certificate, or why it cannot be used. */
+  /** Checks for a new certificate now. */
   reload(): void;
   /** Stops following the files. Resolves when no read is in progress. */
   stop(): Promise<void>;
@@ -40,8 +40,8 @@ type Source = {
   readonly lookMs: number;
   first(): Promise<CertificatePair>;
   /**
-   * Returns a valid certificate that replaces `current`; undefined if there is none. Logs why changed files are
-   * invalid.
+   * Returns a valid certificate that replaces `current`; undefined without such a certificate. Logs why changed files
+   * are invalid.
    */
   next(current: CertificatePair, isRequested: boolean): Promise<CertificatePair | undefined>;
 };
@@ -83,7 +83,7 @@ class FollowedCertificate implements Certificates {
     });
   }
 
-  /** Runs one check at a time. If a disk is slow, the next check is delayed. */
+  /** Runs one check at a time. */
   #check(isRequested: boolean): void {
     this.#timer?.cancel();
     this.#looking = this.#looking.then(async () => {
@@ -118,7 +118,7 @@ function ownSource(config: Config, { clock }: CertificatesEdge): Source {
   };
 }
 
-/** Reads the operator's files. Compares their state, so that unchanged files are read again only on request. */
+/** Reads the operator's files. Unchanged files are read again only on request. */
 async function fileSource(files: CertificateFiles, { clock, log }: CertificatesEdge): Promise<Source> {
   let seen = await stateOf(files);
   return {
@@ -151,7 +151,7 @@ function isSame(one: CertificatePair, other: CertificatePair): boolean {
   return one.certificate === other.certificate && one.key === other.key;
 }
 
-/** Returns a string that changes when one of the files is written or replaced. */
+/** Returns a text that changes when one of the files is written or replaced. */
 async function stateOf({ certificate, key }: CertificateFiles): Promise<string> {
   const states = [certificate, key].map(async (path) => {
     try {

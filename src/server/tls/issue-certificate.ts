@@ -17,7 +17,7 @@ import {
 
 import type { CertificateNames } from '../../config/certificate-names.ts';
 
-/** A certificate and its key, both as PEM. */
+/** A certificate and its key, as PEM. */
 export type Issued = {
   readonly certificate: string;
   readonly key: string;
@@ -44,7 +44,7 @@ const id = {
 const signsHandshakes = 0b1000_0000;
 const signsCertificates = 0b0000_0110;
 
-/** Creates an authority with a unique name, so that clients do not confuse it with an earlier authority. */
+/** Creates an authority with a unique name, so that clients do not confuse two authorities. */
 export async function makeAuthority(validity: Validity): Promise<Issued> {
   const keys = await newKeys();
   const name = `Ledgerplane authority ${randomBytes(4).toString('hex')}`;
@@ -126,7 +126,7 @@ async function signed(
   };
 }
 
-/** Sets the common name, at most 64 characters (RFC 5280, appendix A.1). Clients verify the alternative names. */
+/** Sets the common name, with at most 64 characters (RFC 5280, appendix A.1). Clients verify the alternative names. */
 function setName(certificate: Certificate, of: 'subject' | 'issuer', name: string): void {
   const value = new Utf8String({ value: name.slice(0, 64) });
   certificate[of].typesAndValues.push(new AttributeTypeAndValue({ type: id.commonName, value }));
@@ -150,7 +150,9 @@ function usage(bits: number): BitString {
   return new BitString({ valueHex: new Uint8Array([bits]).buffer, unusedBits });
 }
 
-/** Returns the SHA-1 of the public key (RFC 5280, 4.2.1.2, method 1). It identifies the key and protects nothing. */
+/**
+ * Returns the SHA-1 of the public key (RFC 5280, 4.2.1.2, method 1). The hash is an identifier and protects nothing.
+ */
 function keyIdentifier({ subjectPublicKeyInfo }: Certificate): ArrayBuffer {
   const key = subjectPublicKeyInfo.subjectPublicKey.valueBlock.valueHexView;
   return arrayBufferOf(createHash('sha1').update(key).digest());

@@ -16,9 +16,8 @@ import type { Issued } from './issue-certificate.ts';
 const dayMs = 86_400_000;
 
 /**
- * Returns the certificate in DATA_DIR/tls, which the authority in the same folder has signed. Creates the certificate
- * and the authority if they are missing. Replaces a certificate that is invalid or due for renewal, or that has other
- * names than the server.
+ * Returns the certificate in DATA_DIR/tls, signed by the authority in the same folder. Creates the certificate and the
+ * authority if missing. Replaces a certificate that is invalid, due for renewal, or has other names than the server.
  *
  * @throws StartError if only the operator can fix the problem.
  */
@@ -44,7 +43,7 @@ export async function ownCertificate(
   return made;
 }
 
-/** Whether the certificate is in the last third of its validity. */
+/** Returns whether the certificate is due for renewal. */
 export function isDue({ beginsAt, expiresAt }: CertificatePair, now: number): boolean {
   return now >= beginsAt + renewalShare * (expiresAt - beginsAt);
 }
@@ -74,8 +73,8 @@ function isGood(pair: CertificatePair, { authority, names, now }: Wanted): boole
 }
 
 /**
- * Returns the authority; creates it if it is missing. Only the operator may replace the authority, since clients trust
- * it for years.
+ * Returns the authority; creates a missing authority. Only the operator may replace an authority, because clients trust
+ * the authority for years.
  *
  * @throws StartError if the authority is expired or invalid.
  */
@@ -84,8 +83,8 @@ async function authorityIn(dataDir: string, now: number): Promise<Issued> {
   if (!existsSync(files.certificate)) {
     const { makeAuthority } = await import('./issue-certificate.ts');
     const made = await makeAuthority({ from: now - clockSkewMs, to: yearsAfter(now, authorityYears) });
-    // The certificate is written last: after a kill between both writes, the certificate is missing, and the next start
-    // creates a new authority.
+    // The certificate is written last. If the process is killed between both writes, the next start creates a new
+    // authority.
     await writeDurably(files.key, made.key);
     await writeDurably(files.certificate, made.certificate);
     return made;

@@ -8,10 +8,7 @@ import type { EventLog } from '../../../log/log.ts';
 import type { TypeRegistry } from '../../../plugin/registry/type-registry.ts';
 import type { WriteRules } from '../../../write/rules.ts';
 
-/**
- * The tables and rules that authorize writes. They are composed before the other parts of access control, because the
- * write path needs them.
- */
+/** The tables and rules that authorize writes. The write path needs these parts before the rest of access control. */
 export type AccessTables = {
   readonly permissions: PermissionTables;
   readonly rules: WriteRules;

@@ -37,7 +37,7 @@ import { composeProvider } from './compose-provider.ts';
 import { composeAuthenticator, typeOf } from './compose-authenticator.ts';
 
 export type AccessParts = Core & {
-  /** Returns the plugin that serves a custom path. */
+  /** Returns the plugin that serves a custom path; undefined without such a plugin. */
   readonly routePluginOf: (segments: readonly string[]) => string | undefined;
   /** Returns the state of a plugin that serves nothing on this node; undefined for other names. */
   readonly idleOf: (plugin: string) => IdlePlugin | undefined;
@@ -47,26 +47,26 @@ export type AccessParts = Core & {
 
 export type Access = {
   readonly authorize: Authorize;
-  /** Authorizes an open watch or stream again, and also checks that its credential is still valid. */
+  /** Authorizes an open watch or stream again, and refuses expired or revoked credentials. */
   readonly authorizeStanding: Authorize;
   readonly authenticator: Authenticator;
   readonly refusals: RefusalLog;
-  /** The recorder of accesses; undefined if accesses are not recorded. */
+  /** Records accesses; undefined if accesses are not recorded. */
   readonly accesses: AccessEvents | undefined;
   readonly routes: readonly PlatformRoute[];
   /**
-   * Call this method after the platform's types can be listed. Before that, and while no super administrator exists,
+   * Must be called after the platform's types can be listed. Before the call, and while no super administrator exists,
    * all requests except probes are refused.
    */
   open(): Promise<void>;
-  /** Whether a super administrator exists. */
+  /** Returns whether a super administrator exists. */
   isAdministered(): boolean;
   /** Creates the user `admin` if no user has the super role. Otherwise compares ADMIN_PASSWORD with the stored hash. */
   administer(): Promise<AdministratorReport>;
   stop(): Promise<void>;
 };
 
-/** Composes authentication and authorization, with the reconcilers and guards that follow changes of rights. */
+/** Composes authentication and authorization. */
 export function composeAccess(parts: AccessParts): Access {
   const {
     accessTables: { permissions, secrets },
@@ -136,7 +136,7 @@ type RouteParts = {
   readonly accesses: AccessRecorder;
 };
 
-/** Composes the recorder of log-ins, log-outs and refusals. Each start of a node writes to a new stream. */
+/** Each start of a node records accesses in a new stream. */
 function composeAccessEvents(parts: AccessParts): AccessEvents | undefined {
   const { config, eventLog, node, disk, edge } = parts;
   if (config.accessEvents === 'off') return undefined;
@@ -228,7 +228,7 @@ async function createAdministrator(parts: AccessParts): Promise<AdministratorRep
   });
 }
 
-/** Refuses a common ADMIN_PASSWORD at the first start, when the folded log has no super administrator yet. */
+/** Refuses a common ADMIN_PASSWORD while the folded log has no super administrator. */
 function refuseCommonPassword(password: string | undefined, permissions: PermissionTables): void {
   if (password === undefined || isHeld(permissions)) return;
   const problem = commonPasswordProblem(password, administrator);
@@ -238,7 +238,7 @@ function refuseCommonPassword(password: string | undefined, permissions: Permiss
 const lapsed = { allowed: false, reason: 'forbidden: the credentials of this request are no longer valid' } as const;
 
 /**
- * Composes the guard that ends watches after a change of rights. The permission tables are updated before watchers are
+ * Composes the guard that ends watches after a change of rights. Permission tables are updated before watchers are
  * notified, so a subject does not receive the change that removed its right.
  */
 function guardWatches(
@@ -257,7 +257,9 @@ function guardWatches(
   return guard;
 }
 
-/** Returns the plugin that serves the requested type or custom path. The platform's own types belong to no plugin. */
+/**
+ * Returns the plugin that serves the requested type or custom path; undefined for the platform's own types and paths.
+ */
 function pluginOf(request: ApiRequest, { registry, routePluginOf }: AccessParts): string | undefined {
   if (request.kind !== 'resource') return routePluginOf(request.segments);
   const owner = registry.byPath(request.group, request.version, request.resource)?.type.plugin;

@@ -63,7 +63,6 @@ function recorderOf(parts: Core, { key, ...recorded }: RecordedUse): (name: stri
   });
 }
 
-/** Returns a type of the platform. */
 export function typeOf({ registry }: Pick<Core, 'registry'>, key: TypeKey): ResourceType {
   return must(registry.byKey(key), `${key} is one of the platform's types`).type;
 }

@@ -10,19 +10,19 @@ import type { PluginObjects } from '../../../plugin/objects/plugin-objects.ts';
 import type { ResourceType } from '../../../resource/type/resource-type.ts';
 import type { Core } from '../core.ts';
 
-/** The leader's work after a plugin was upgraded. */
+/** The leader's work after an upgrade of a plugin. */
 export type Upgrades = {
   readonly checks: ObjectChecks;
   readonly migrations: Migrations;
   readonly steps: StepWatch;
-  /** Call this method after the read models have caught up. */
+  /** Must be called after the read models have caught up. */
   open(): void;
   /** Resolves when no object of any plugin waits for a migration or a check on this node. */
   idle(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** `objects` returns the Plugin objects. It is called only after the plugin host is composed. */
+/** `objects` returns the Plugin objects. Called only after the plugin host is composed. */
 export function composeUpgrades(core: Core, objects: () => PluginObjects): Upgrades {
   const {
     models,
@@ -104,9 +104,9 @@ function composeMigrations(core: Core, records: MigrationRecords): Pick<Upgrades
 }
 
 /**
- * Whether objects of a type may break its schema. If the type has only one declaration, its schema has accepted all
- * objects, except for objects that were written before declarations were recorded. Such objects are rare, so one page
- * of their names shows whether any may exist.
+ * Returns whether objects of a type may violate its schema. A type with a single declaration has accepted all its
+ * objects, except for objects from before declarations were recorded. One page of their names shows whether such
+ * objects may exist.
  */
 function mayBreak({ models: { declarations, older } }: Core, { key }: ResourceType): boolean {
   if (declarations.declared(key)?.revision !== 0) return true;
