@@ -21,13 +21,13 @@ export type HistoryRange = {
   readonly limit: number;
 };
 
-/** An event, and the previous event of its stream, which is undefined for the first event of the stream. */
+/** An event, and the previous event of its stream; undefined for the first event of the stream. */
 export type EventPair = {
   readonly event: RecordedEvent;
   readonly previous: RecordedEvent | undefined;
 };
 
-/** The log cannot be read now, or lacks an event that this node has folded, for example because a replica is behind. */
+/** The log cannot be read now, or lacks an event that this node has folded. */
 export class UnreadableHistoryError extends Error {
   constructor(stream: StreamName, options?: ErrorOptions) {
     super(`the events of ${stream} cannot be read from the log now`, options);
@@ -76,8 +76,8 @@ async function* downwards(
 }
 
 /**
- * Returns the limits for one read of a stream. They allow one event more than a page has entries, because the
- * additional event gives the state before the page's oldest entry.
+ * Returns the limits for one read of a stream. One more event than a page has entries gives the state before the oldest
+ * entry.
  */
 function batchOf(limit: number): { readonly limit: number; readonly bytesMax: number } {
   return { limit: limit + 1, bytesMax: historyReadBatchBytes };

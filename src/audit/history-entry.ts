@@ -12,7 +12,7 @@ import { pastAnswer, versionedObject } from '../resource/type/versions/shown-ver
  * Computes an entry of an object's history as JSON: the event, its cause, and the change since the previous event. With
  * `withObject`, the entry also contains the object after the event. Returns undefined for an event without an object.
  *
- * The change is a JSON Patch (RFC 6902). The patch of an object's first event adds the whole document. So the patches
+ * The change is a JSON Patch (RFC 6902). The patch of an object's first event adds the whole document, so the patches
  * of one object, applied in order, give each state of the object.
  */
 export function* historyEntry(
@@ -35,7 +35,7 @@ export function* changeOf(
   object: ResourceObject,
   objects: EventObjects,
 ): Steps<readonly Operation[]> {
-  // Decoding one of the largest objects takes a dozen milliseconds, and so does a comparison. Each is a separate step.
+  // Decoding a very large object takes a dozen milliseconds, and so does a comparison.
   yield;
   const before = baseOf(event, previous, objects);
   yield;
@@ -43,23 +43,21 @@ export function* changeOf(
 }
 
 /**
- * Decodes the objects of events. Caches the last two objects, since an object is needed for the entries of two events.
+ * Decodes the objects of events. Caches the last two objects, because each object is needed for the entries of two
+ * events.
  */
 export class EventObjects {
   #last: readonly Known[] = [];
   readonly #type: ResourceType | undefined;
 
   /**
-   * `type`: the type, in the version in which the objects are returned; if undefined, each object has the version in
-   * its event.
+   * `type` is the type in the version of the returned objects. If undefined, each object has the version in its event.
    */
   constructor(type?: ResourceType) {
     this.#type = type;
   }
 
-  /**
-   * Returns the object after an event, without `metadata.resourceVersion`; undefined for an event without an object.
-   */
+  /** Returns the object after an event, without `metadata.resourceVersion`; undefined without an object. */
   of(recorded: RecordedEvent): ResourceObject | undefined {
     const known = this.#last.find(({ recorded: one }) => one === recorded);
     if (known !== undefined) return known.object;
@@ -70,9 +68,7 @@ export class EventObjects {
     return object;
   }
 
-  /**
-   * Returns the JSON of the object after an event, with its resourceVersion; undefined for an event without an object.
-   */
+  /** Returns the JSON of the object after an event, with the resourceVersion; undefined without an object. */
   answerOf(recorded: RecordedEvent): Uint8Array | undefined {
     const answer = objectAnswer(recorded, recorded.position);
     return answer === undefined || this.#type === undefined ? answer : pastAnswer(answer, this.#type);
@@ -94,7 +90,7 @@ function baseOf(
   return objects.of(previous);
 }
 
-/** Returns the members of an entry except the change and the object. JSON omits undefined members. */
+/** JSON omits undefined members. */
 function membersOf(event: RecordedEvent, { metadata: { uid } }: ResourceObject): Readonly<Record<string, unknown>> {
   const position = event.position.toString();
   return {

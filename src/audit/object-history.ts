@@ -7,14 +7,11 @@ import { EventObjects, historyEntry } from './history-entry.ts';
 import { eventPairs, type EventPair, type HistoryLog, type HistoryRange } from './event-pairs.ts';
 
 export type HistoryRequest = HistoryRange & {
-  /** Of all objects that have or had the name, selects the object with this uid; undefined selects all. */
+  /** Selects the object with this uid, among all objects that have or had the name; undefined selects all. */
   readonly uid: string | undefined;
-  /** True if each entry contains the object after the event. */
+  /** Whether each entry contains the object after the event. */
   readonly withObjects: boolean;
-  /**
-   * The type, in the version in which the entries show objects; if undefined, each entry shows the version in its
-   * event.
-   */
+  /** The type in the version of the shown objects. If undefined, each entry shows the version in its event. */
   readonly type?: ResourceType | undefined;
 };
 
@@ -30,13 +27,13 @@ export type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
  * Returns one page of the events of all objects that have or had a name. A page ends early after `historyReadEventsMax`
- * events or `historyReadBytesMax` bytes read, and after `historyPageBytesMax` bytes of entries. Such a page may have
- * few entries, or none, although a next page exists.
+ * events or `historyReadBytesMax` bytes read, or `historyPageBytesMax` bytes of entries. A page may be empty although a
+ * next page exists.
  *
  * @throws UnreadableHistoryError if the log cannot be read, or lacks an event that this node has folded.
  */
 export async function readHistory(log: HistoryLog, request: HistoryRequest, pace: Pace): Promise<HistoryPage> {
-  // Many requests may begin in one turn of the event loop, so each one first waits for its slice.
+  // Many requests may begin in one turn of the event loop.
   await pace.next();
   const page = new Page(request);
   for await (const pair of eventPairs(log, request)) {
@@ -91,7 +88,7 @@ class Page {
   }
 }
 
-/** Finds the uid of the object of each event in a stream. Decodes only one event of each object. */
+/** Finds the uid of the object of each event in a stream. Decodes one event for each object. */
 class Lives {
   readonly #order: HistoryRange['order'];
   readonly #objects: EventObjects;
@@ -103,8 +100,7 @@ class Lives {
   }
 
   /**
-   * Returns the uid of the object that has the name at the event; undefined if no object has it, for example at a
-   * fence.
+   * Returns the uid of the object that has the name at the event; undefined without an object, for example at a fence.
    */
   uidOf(event: RecordedEvent): string | undefined {
     const [first, last] =

@@ -20,11 +20,11 @@ export type ExportedLogDependencies = {
 
 export type ExportRequest = {
   readonly range: LeafRange;
-  /** A signed checkpoint of a tree that contains all leaves of the range. */
+  /** A signed checkpoint of a tree with all leaves of the range. */
   readonly checkpoint: string;
 };
 
-/** The log does not have the events that this node has folded into its tree. */
+/** The log lacks events that this node has folded into its tree. */
 export class ExportMismatchError extends Error {
   constructor(detail: string) {
     super(`the events in the log differ from the events that this node has folded: ${detail}`);
@@ -38,9 +38,8 @@ type ExportControl = {
 };
 
 /**
- * Yields the lines of an export (docs/audit-proof.md), several at a time. The generator reads the log only as fast as
- * its reader takes the pieces, and lets other work run in between. If `signal` aborts, the generator ends early without
- * an error.
+ * Yields the lines of an export (docs/audit-proof.md), several at a time. Reads the log only as fast as the reader
+ * takes the pieces. If `signal` aborts, the generator ends early without an error.
  *
  * @throws ExportMismatchError, or an error of the log.
  */
@@ -88,7 +87,7 @@ async function* exportedEvents(
       if (bytes >= exportPieceBytes) {
         yield Buffer.concat(piece);
         [piece, bytes] = [[], 0];
-        // The reader of the pieces may resume this generator at any time, so the generator waits for its next slice.
+        // The reader may resume this generator at any time.
         await pace.next();
       } else if (pace.isOver()) await pace.next();
     }
@@ -103,8 +102,8 @@ async function* exportedEvents(
 }
 
 /**
- * Returns the line of an event. A checkpoint precedes the line of every `exportCheckpointLeaves`-th leaf, except at the
- * beginning of the export. So a verifier can name the two checkpoints around a changed event.
+ * Returns the line of an event. A checkpoint precedes each `exportCheckpointLeaves`-th leaf, except at the beginning of
+ * the export, so that a verifier can locate a changed event.
  */
 function linesOf(
   index: number,

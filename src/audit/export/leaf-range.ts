@@ -13,14 +13,14 @@ export type LeafRange = {
   readonly until: number;
 };
 
-/** The start of a range: before a place (`from`) or after it (`after`). */
+/** The start of a range: before a place (`from`) or after a place (`after`). */
 export type RangeStart = {
   readonly kind: 'from' | 'after';
   readonly place: ExportPlace;
 };
 
 export type RequestedRange = {
-  /** The start of the range; undefined means the beginning of the log. */
+  /** Undefined means the beginning of the log. */
   readonly start: RangeStart | undefined;
   /** The inclusive end of the range; undefined means the last leaf that this node has folded. */
   readonly until: ExportPlace | undefined;
@@ -41,8 +41,8 @@ type Leaves = { readonly ok: true; readonly leaves: number } | Extract<ResolvedR
 
 /**
  * Returns the range of leaves between two places, or the problem of a place. This node must have folded a requested
- * leaf or position, and a requested time must not be in the future. The range may begin at a time before the first
- * event, or after the position 0, but it cannot end before the first event.
+ * leaf or position, and a requested time must not be in the future. The range may begin before the first event, but
+ * cannot end before the first event.
  */
 export function leafRange({ start, until }: RequestedRange, dependencies: RangeDependencies): ResolvedRange {
   const size = dependencies.tree.size();
@@ -72,7 +72,7 @@ function leavesBefore({ kind, place }: RangeStart, dependencies: RangeDependenci
   }
 }
 
-/** Whether the range begins after the position 0, that is, at the beginning of the log. */
+/** Returns whether the range begins after the position 0, which is the beginning of the log. */
 function isStart(kind: RangeStart['kind'], place: ExportPlace): boolean {
   return kind === 'after' && place.kind === 'position' && place.position === 0n;
 }

@@ -6,8 +6,8 @@ import { isVouched } from './key-statement.ts';
 export const keysStream: StreamName = streamName('platform:keys');
 
 /**
- * A key that the log trusts. `by` is the key that signed it; the first key of a chain signs itself. Both are raw keys
- * in base64.
+ * A key that the log trusts. `by` is the key that signed `key`; the first key of a chain signs itself. Both keys are
+ * raw keys in base64.
  */
 export type TrustedKey = {
   readonly key: string;
@@ -19,7 +19,7 @@ export type TrustedKey = {
   readonly time: string;
 };
 
-/** The keys of the nodes, as the events of the stream `platform:keys` define them (docs/spec/tree.md). */
+/** The keys of the nodes in the stream `platform:keys` (docs/spec/tree.md). */
 export class KeyChain {
   readonly #domain: string;
   readonly #trusted = new Map<string, TrustedKey>();
@@ -40,7 +40,7 @@ export class KeyChain {
     return [...this.#offered].filter((key) => !this.#trusted.has(key));
   }
 
-  /** The expected revision for the next append to the stream. */
+  /** The expected revision of the next append to the stream. */
   get expected(): ExpectedRevision {
     return this.#expected;
   }
@@ -54,8 +54,8 @@ export class KeyChain {
   }
 
   /**
-   * Adds an event. The key in the event must be signed by itself or by a trusted key. Otherwise, or if the signature is
-   * not valid, the event changes no keys.
+   * Adds an event. An event has no effect if its signature is invalid, or if the signing key is neither trusted nor the
+   * key in the event.
    */
   add(recorded: RecordedEvent): void {
     this.#expected = recorded.revision;
@@ -74,10 +74,7 @@ export class KeyChain {
 
 const pageEvents = 500;
 
-/**
- * Adds the events of the stream that `chain` does not contain yet. The stream only grows, so earlier events cannot
- * change.
- */
+/** Adds the events of the stream that `chain` does not contain yet. */
 export async function readKeys(log: Pick<EventLog, 'readStream'>, chain: KeyChain): Promise<void> {
   for (;;) {
     const from = streamRevision(chain.expected === 'absent' ? 0 : chain.expected + 1);

@@ -12,7 +12,7 @@ export function keyStatement(domain: string, key: string): string {
   return `${keysName(domain)}\ned25519:${key}\n`;
 }
 
-/** Whether the note vouches for `key` with a valid signature by `by`. `key` and `by` are raw keys in base64. */
+/** Returns whether the note vouches for `key` with a valid signature by `by`. Both keys are raw keys in base64. */
 export function isVouched(domain: string, { key, by, note }: Voucher): boolean {
   const parsed = parseNote(note);
   if (parsed?.text !== keyStatement(domain, key)) return false;
@@ -26,7 +26,7 @@ export type Voucher = {
   readonly note: string;
 };
 
-/** Decodes a raw key. Returns undefined if the text is not 32 bytes in base64. */
+/** Decodes a raw key; returns undefined for a text other than 32 bytes in base64. */
 export function verifierKeyOfRaw(name: string, key: string): VerifierKey | undefined {
   const bytes = exactBase64(key);
   return bytes?.length === 32 ? verifierKey(name, bytes) : undefined;

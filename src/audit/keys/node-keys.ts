@@ -16,16 +16,16 @@ export type NodeKeysDependencies = {
   readonly signer: NodeSigner;
   readonly level: LevelReader;
   readonly leadership: Leadership;
-  /** True if no other node writes to this log. */
+  /** Whether no other node writes to this log. */
   readonly isAlone: boolean;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** Calls the listener with each folded batch of events. */
+  /** The listener gets each folded batch of events. */
   readonly changes: { subscribe(listener: (batch: readonly RecordedEvent[]) => void): () => void };
   /**
-   * Called before this node's key signs itself although other keys are trusted. This begins a new chain, which auditors
-   * must trust explicitly.
+   * Called before this node's key signs itself although other keys are trusted. Auditors must trust such a new chain
+   * explicitly.
    */
   readonly onAnew: () => void;
   readonly onError: (error: unknown) => void;
@@ -33,12 +33,10 @@ export type NodeKeysDependencies = {
 
 /**
  * Makes this node's key trusted, and signs the keys of other nodes. The first key of a log signs itself. A later key is
- * offered in the log, and any node with a trusted key signs it. The leader's key signs itself if no other node has
- * signed it in time, for example because all earlier keys are lost. On a log with only one node, a later key signs
- * itself immediately. A later key that signs itself begins a new chain, which auditors must trust explicitly.
+ * offered in the log, and any node with a trusted key signs the offered key.
  *
- * Each event is appended at the revision of the stream `platform:keys` up to which this node has read the keys. If two
- * nodes append at the same time, one append fails, and that node reads again.
+ * If no other node signs the leader's key in time, the leader's key signs itself and begins a new chain, which auditors
+ * must trust explicitly. On a log with only one node, this happens immediately.
  */
 export class NodeKeys {
   readonly #dependencies: NodeKeysDependencies;
@@ -46,7 +44,7 @@ export class NodeKeys {
   readonly #stop = serviceController();
   #isOpen = false;
   #isTrusted = false;
-  /** The monotonic time at which this node, as the leader, began to wait for another node to sign its key. */
+  /** The monotonic time at which this node, as the leader, began to wait for another node's signature. */
   #waitingSince: number | undefined;
   #running: Promise<void> | undefined;
   #again = false;
@@ -65,7 +63,7 @@ export class NodeKeys {
     ];
   }
 
-  /** Starts the work. The caller calls `open` after the read models have caught up. */
+  /** Starts the work. Must be called after the read models have caught up. */
   open(): void {
     this.#isOpen = true;
     this.#look();
@@ -77,7 +75,7 @@ export class NodeKeys {
     await this.#running;
   }
 
-  /** Whether the log trusts this node's key. */
+  /** Returns whether the log trusts this node's key. */
   isTrusted(): boolean {
     return this.#isTrusted;
   }
@@ -123,7 +121,7 @@ export class NodeKeys {
 
   /**
    * Appends at most one event. Returns `again` if the step must be repeated after a delay, because the append failed or
-   * because another node must sign this node's key.
+   * another node must sign first.
    */
   async #step(): Promise<'done' | 'again'> {
     const { level, log, signer } = this.#dependencies;
@@ -139,7 +137,7 @@ export class NodeKeys {
     return 'done';
   }
 
-  /** Returns the event that signs the first waiting key; undefined if no key waits. */
+  /** Returns the event that signs the first waiting key; undefined without a waiting key. */
   #signatureFor({ waiting: [key] }: KeyChain): KeyEvent | undefined {
     const { signer, domain } = this.#dependencies;
     return key === undefined

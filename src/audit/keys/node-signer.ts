@@ -7,7 +7,7 @@ export class NodeSigner {
   /** The raw public key in base64. */
   readonly key: string;
 
-  /** `seed`: the 32 bytes of an Ed25519 private key. */
+  /** `seed` contains the 32 bytes of an Ed25519 private key. */
   constructor(seed: Uint8Array) {
     this.#seed = seed;
     this.key = rawKeyOf(verifierKeyOf(this.#named('key')));
@@ -18,12 +18,12 @@ export class NodeSigner {
     return signNote(keyStatement(domain, key), [this.#named(keysName(domain))]);
   }
 
-  /** Returns a signed note with this text; the signature names the key `name`. */
+  /** Returns a signed note with this text. `name` is the name of the key in the signature. */
   sign(name: string, text: string): string {
     return signNote(text, [this.#named(name)]);
   }
 
-  /** Returns the public key in the text form of verifiers, with `name` as the name of the key. */
+  /** Returns the public key in the text form of verifiers, under the name `name`. */
   verifierKey(name: string): string {
     return verifierKeyText(verifierKeyOf(this.#named(name)));
   }

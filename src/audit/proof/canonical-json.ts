@@ -4,15 +4,15 @@ export class FormError extends Error {
 }
 
 /**
- * Matches characters and escapes of a string as `JSON.stringify` writes them. The number of escapes is limited, since
- * each repetition takes memory until the match ends.
+ * Matches characters and escapes of a string as `JSON.stringify` writes them. The number of escapes is limited, because
+ * each repetition takes memory.
  */
 const content = /[^"\\\0-\x1f]*(?:\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[\da-f]))[^"\\\0-\x1f]*){0,512}/y;
 const digits = /0|[1-9]\d{0,15}/y;
 
 /**
- * Reads values from JSON in the form of `JSON.stringify`. The caller names each expected value in order, so no value
- * nests deeper than the caller expects, and the stack does not grow with the input.
+ * Reads values from JSON in the form of `JSON.stringify`. The caller names each expected value in order, so the stack
+ * does not grow with the input.
  */
 export class CanonicalJson {
   readonly #text: string;
@@ -26,7 +26,7 @@ export class CanonicalJson {
     return this.#at === this.#text.length;
   }
 
-  /** Whether `expected` is next. */
+  /** Returns whether `expected` is next. */
   isNext(expected: string): boolean {
     return this.#text.startsWith(expected, this.#at);
   }

@@ -3,7 +3,7 @@ import { exactBase64 } from './signed-note.ts';
 
 /**
  * The origin, size and root of a tree. As text (https://c2sp.org/tlog-checkpoint), a checkpoint has three lines: the
- * origin, the size, and the root in base64. Checkpoints of this platform have no extension lines.
+ * origin, the size, and the root in base64.
  */
 export type Checkpoint = {
   /** `<domain>/<tree id>`, which is also the name of the keys that sign the checkpoints. */

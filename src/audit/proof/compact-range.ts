@@ -1,8 +1,8 @@
 import { hashBytes, joined, nodeHash, nodesOf, type Hash, type Node } from './merkle.ts';
 
 /**
- * The leaves from `from` (inclusive) to `until` (exclusive), as the smallest set of full nodes that covers them: at
- * most 2 · 53 hashes. Two adjacent ranges can be joined. A range from 0 gives the root of the tree with `until` leaves.
+ * The leaves from `from` (inclusive) to `until` (exclusive), as the smallest set of full nodes: at most 2 · 53 hashes.
+ * A range from 0 gives the root of the tree with `until` leaves.
  */
 export class CompactRange {
   readonly from: number;
@@ -16,7 +16,7 @@ export class CompactRange {
   }
 
   /**
-   * Creates a range from hashes that another party has computed.
+   * Creates a range from given hashes.
    *
    * @throws RangeError if the number of hashes is not the number of nodes of the range, or a hash has the wrong size.
    */
@@ -46,14 +46,12 @@ export class CompactRange {
     return this.#nodes.map(({ hash }) => hash);
   }
 
-  /** Returns a copy that does not change with this range. */
+  /** Returns an independent copy. */
   copy(): CompactRange {
     return CompactRange.of(this.from, this.#until, this.hashes);
   }
 
-  /**
-   * Adds the leaf with the index `until`. Calls `visit` for the leaf, and then for each node that the leaf makes full.
-   */
+  /** Adds the leaf with the index `until`. Calls `visit` for the leaf, and then for each node that becomes full. */
   append(leaf: Hash, visit?: (node: Node, hash: Hash) => void): void {
     this.#add({ level: 0, index: this.#until, hash: leaf }, visit);
   }

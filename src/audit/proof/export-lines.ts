@@ -7,10 +7,9 @@ import { hashBytes, type Hash } from './merkle.ts';
 import { exactBase64 } from './signed-note.ts';
 
 /**
- * The lines of an export (docs/audit-proof.md): a header, the events in the order of their leaves with checkpoints
- * between them, and an end. Each line is JSON as `JSON.stringify` writes it, with the members in a fixed order, and
- * ends with a `sum` over the bytes before it. So a record has exactly one valid line, and the parser refuses every
- * other form.
+ * The lines of an export (docs/audit-proof.md): a header, the events in the order of their leaves with checkpoints in
+ * between, and an end. Each line is JSON as `JSON.stringify` writes it, with a fixed order of members and a final `sum`
+ * over the previous bytes. A record thus has exactly one valid line.
  */
 
 export const exportFormat = 1;
@@ -18,19 +17,19 @@ export const exportFormat = 1;
 export type ExportHeader = {
   readonly kind: 'Export';
   readonly format: typeof exportFormat;
-  /** The log's id and epoch. */
+  /** The id and the epoch of the log. */
   readonly log: string;
   readonly epoch: number;
-  /** The origin in the tree's checkpoints. */
+  /** The origin of the tree's checkpoints. */
   readonly origin: string;
   /** The index of the first leaf, and the index after the last leaf. */
   readonly from: number;
   readonly until: number;
-  /** The hashes of the nodes that cover the leaves before `from`, from left to right. */
+  /** The hashes of the nodes over the leaves before `from`, from left to right. */
   readonly left: readonly Hash[];
 };
 
-/** For an event in a `secret:` stream, `data` is only the hash of the data. */
+/** In a `secret:` stream, `data` is the hash of the data. */
 export type ExportedEvent = LeafEvent & {
   readonly kind: 'Event';
   /** The index of the event's leaf. */
@@ -38,16 +37,14 @@ export type ExportedEvent = LeafEvent & {
   readonly position: bigint;
 };
 
-/** A checkpoint, as a signed note, of the tree of all leaves before this line. */
+/** A checkpoint of the tree of all leaves before this line, as a signed note. */
 export type ExportedCheckpoint = { readonly kind: 'Checkpoint'; readonly checkpoint: string };
 
 export type ExportEnd = {
   readonly kind: 'End';
-  /**
-   * The hashes of the nodes that cover the leaves from `until` up to the size of the checkpoint, from left to right.
-   */
+  /** The hashes of the nodes over the leaves from `until` to the size of the checkpoint, from left to right. */
   readonly right: readonly Hash[];
-  /** A checkpoint of a tree that contains all exported leaves, as a signed note. */
+  /** A checkpoint of a tree with all exported leaves, as a signed note. */
   readonly checkpoint: string;
 };
 
@@ -57,14 +54,14 @@ export function isSecretStream(stream: string): boolean {
   return stream.startsWith('secret:');
 }
 
-/** Returns the line of a record, with its line feed. */
+/** Returns the line of a record, with a line feed. */
 export function exportLine(record: ExportRecord): Buffer {
   const text = JSON.stringify(membersOf(record)).slice(0, -1);
   const bytes = Buffer.from(text);
   return Buffer.from(`${text}${sumOpening}${sumOf(bytes)}"}\n`);
 }
 
-/** Returns the data of an event, or its hash if the data is secret. */
+/** Returns the data of an event; the hash if the data is secret. */
 export function shownData(stream: string, data: Uint8Array): Uint8Array | HashedData {
   return isSecretStream(stream) ? { sha256: hexHash(data) } : data;
 }
@@ -72,10 +69,10 @@ export function shownData(stream: string, data: Uint8Array): Uint8Array | Hashed
 export type ParsedLine =
   { readonly ok: true; readonly record: ExportRecord } | { readonly ok: false; readonly problem: LineProblem };
 
-/** `sum`: the line does not match its sum. `form`: the sum is correct, but no server writes a line in this form. */
+/** `sum`: the line does not match its sum. `form`: the sum is correct, but no server writes such a line. */
 export type LineProblem = 'sum' | 'form';
 
-/** Parses `line`, which has no line feed at its end. */
+/** `line` has no line feed at its end. */
 export function parseExportLine(line: Uint8Array): ParsedLine {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
   const end = bytes.length - sumLength;
@@ -93,7 +90,7 @@ function sumOf(body: Uint8Array): string {
   return hash('sha256', body, 'base64');
 }
 
-/** The members of a record, in the order of the line. */
+/** Returns the members of a record, in the order of the line. */
 function membersOf(record: ExportRecord): object {
   switch (record.kind) {
     case 'Export': {
@@ -112,7 +109,7 @@ function membersOf(record: ExportRecord): object {
   }
 }
 
-/** Returns bytes as a string if they are valid UTF-8, and in base64 otherwise. Returns strings and hashes unchanged. */
+/** Returns valid UTF-8 as a string, and other bytes in base64. Returns strings and hashes unchanged. */
 function exactText(exact: Uint8Array | string | HashedData): string | HashedData | { readonly base64: string } {
   if (!(exact instanceof Uint8Array)) return exact;
   const { buffer, byteOffset, length } = exact;
@@ -124,8 +121,8 @@ function base64(bytes: Uint8Array): string {
 }
 
 /**
- * Parses the record in `body`, a line without its sum and its closing brace. Returns undefined if no server writes a
- * record in this form.
+ * Parses the record in `body`, a line without its sum and its closing brace. Returns undefined if no server writes such
+ * a record.
  */
 function recordOf(body: string): ExportRecord | undefined {
   const json = new CanonicalJson(body);
@@ -186,7 +183,7 @@ function eventIn(json: CanonicalJson): ExportedEvent {
   };
 }
 
-/** Reads bytes that are written as a string if they are UTF-8, and in base64 otherwise. */
+/** Reads bytes that are written as a string, or in base64 if they are not UTF-8. */
 function content(json: CanonicalJson): Uint8Array | string {
   if (!json.isNext('{')) return json.string();
   const bytes = base64Bytes(json.skip('{"base64":'));

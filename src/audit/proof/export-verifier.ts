@@ -8,13 +8,13 @@ import { equalHashes, hashBytes, type Hash } from './merkle.ts';
 import { RecentRoots } from './recent-roots.ts';
 import { exactBase64, parseNote, verifyNote, type VerifierKey } from './signed-note.ts';
 
-/** `changed`: the file is not what a server exported. `foreign`: the keys are not those of the export's server. */
+/** `changed`: the file is not an unchanged export. `foreign`: the keys belong to another server. */
 export type ExportProblem = { readonly ok: false; readonly reason: 'changed' | 'foreign'; readonly detail: string };
 
 export type VerifiedExport = {
   readonly ok: true;
   readonly header: ExportHeader;
-  /** The signed checkpoint of the tree that contains the exported events. */
+  /** The signed checkpoint of the tree with the exported events. */
   readonly checkpoint: Checkpoint;
   /** The number of checkpoints and `TreeHead` events that agree with the exported events. */
   readonly agreeing: number;
@@ -22,9 +22,7 @@ export type VerifiedExport = {
   readonly positions: readonly [first: bigint, last: bigint] | undefined;
 };
 
-/**
- * Verifies an export line by line. Only the export and public keys are needed, no server. The events are not stored.
- */
+/** Verifies an export line by line, with public keys and without a server. The events are not stored. */
 export class ExportVerifier {
   readonly #keys: readonly VerifierKey[];
   #lines = 0;
@@ -35,14 +33,14 @@ export class ExportVerifier {
   #first: bigint | undefined;
   #last: bigint | undefined;
 
-  /** `keys`: at least one key of the server's nodes. */
+  /** `keys` contains at least one key of the server's nodes. */
   constructor(keys: readonly VerifierKey[]) {
     this.#keys = keys;
   }
 
   /**
-   * Verifies the next line, which has no line feed at its end. Returns the problem, if any. After a problem, the caller
-   * adds no more lines.
+   * Verifies the next line, given without a line feed. Returns the problem of the line; undefined without a problem.
+   * After a problem, no more lines may be added.
    */
   add(line: Uint8Array): ExportProblem | undefined {
     this.#lines += 1;
@@ -57,8 +55,8 @@ export class ExportVerifier {
 
   /**
    * Adds the next line, which another thread has parsed and hashed. The line must not be a `TreeHead` event, because
-   * only `add` compares the root in it. If the line is not the expected event, returns false and adds nothing. The
-   * caller then calls `add` with the line, which returns the problem, if any.
+   * only `add` compares the root. Returns false, and adds nothing, if the line is not the expected event. The caller
+   * then calls `add` with the line to get the problem.
    */
   addLeaf(index: number, position: bigint, leaf: Hash): boolean {
     const { header, roots } = this.#begun ?? {};
@@ -74,7 +72,7 @@ export class ExportVerifier {
     return this.#begun?.roots.size;
   }
 
-  /** Returns the result. Call this method after the last line. */
+  /** Returns the result. Must be called after the last line. */
   finish(): VerifiedExport | ExportProblem {
     if (this.#begun === undefined) return changed('the file is empty');
     const { header, roots } = this.#begun;
@@ -237,8 +235,8 @@ export function isTreeHead({ type, stream }: ExportedEvent): boolean {
 type Begun = { readonly header: ExportHeader; readonly roots: RecentRoots };
 
 /**
- * The last signed checkpoint or `TreeHead` event with which the events agree, described in `place`. `size`: the number
- * of leaves, from the beginning of the log, that are thus verified.
+ * The last signed checkpoint or `TreeHead` event that agrees with the events, described in `place`. `size` is the
+ * number of verified leaves, from the beginning of the log.
  */
 type Agreed = { readonly size: number; readonly place: string };
 
@@ -251,8 +249,8 @@ function rangeOf(from: number, until: number, hashes: readonly Hash[]): CompactR
 }
 
 /**
- * Returns undefined for a `TreeHead` that cannot be decoded. The event is a leaf of the tree, so a change of the event
- * is detected nevertheless.
+ * Returns undefined for a `TreeHead` that cannot be decoded. A changed `TreeHead` is detected nevertheless, because the
+ * event is a leaf.
  */
 function treeHeadOf({ data }: ExportedEvent): { readonly size: number; readonly root: Hash } | undefined {
   let value: unknown;
@@ -270,7 +268,7 @@ function nameOf({ id, type, stream }: ExportedEvent): string {
   return `${shown(type)} ${shown(id)} in ${shown(stream)}`;
 }
 
-/** Makes a text from the file safe for a terminal, because anybody can have written the file. */
+/** Makes a text from the file safe for a terminal. */
 function shown(text: string): string {
   const line = text.replaceAll(/\p{C}/gu, '�');
   return line.length > shownLengthMax ? `${line.slice(0, shownLengthMax)}…` : line;

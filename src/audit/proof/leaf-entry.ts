@@ -2,17 +2,14 @@ import { hash } from 'node:crypto';
 
 import { sha256, type Hash } from './merkle.ts';
 
-/**
- * An event as both kinds of event log return it. The adapter of EventStoreDB removes the member `$append` from the
- * metadata. A string means the UTF-8 bytes of the string.
- */
+/** An event as all event logs return it. A string stands for its UTF-8 bytes. */
 export type LeafEvent = {
   readonly stream: string;
   readonly revision: number;
   readonly id: string;
   readonly type: string;
   readonly metadata: Uint8Array | string;
-  /** The data, or its hash if the data itself is not available, because it is secret or erased. */
+  /** The data, or the hash of data that is secret or erased. */
   readonly data: Uint8Array | string | HashedData;
 };
 
@@ -20,17 +17,16 @@ export type LeafEvent = {
 export type HashedData = { readonly sha256: string };
 
 /**
- * Whether an event of this stream is a leaf of the tree. Events of leases, of encryption keys and of the stream
- * `platform:log` are not leaves. Leases are truncated, encryption keys are erased, and each copy of a log has its own
- * founding.
+ * Returns whether an event of this stream is a leaf of the tree. Leases are truncated, encryption keys are erased, and
+ * each copy of a log has its own founding.
  */
 export function isLeafStream(stream: string): boolean {
   return !stream.startsWith('lease:') && !stream.startsWith('key:') && stream !== 'platform:log';
 }
 
 /**
- * Returns the JSON `[1,stream,revision,id,type,sha256(metadata),sha256(data)]` with the hashes in hexadecimal digits. A
- * leaf does not contain the position of its event.
+ * Returns the JSON `[1,stream,revision,id,type,sha256(metadata),sha256(data)]`, with the hashes in hexadecimal digits.
+ * A leaf does not contain the position of its event.
  */
 export function leafEntry(event: LeafEvent): Buffer {
   return Buffer.from(entryText(event));

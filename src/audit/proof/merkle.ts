@@ -15,13 +15,10 @@ export const emptyRoot: Hash = sha256(new Uint8Array());
 
 export type Node = { readonly level: number; readonly index: number };
 
-/** Returns the hash of a full node, which never changes again. */
+/** Returns the hash of a full node, which never changes. */
 export type NodeReader = (node: Node) => Hash;
 
-/**
- * Returns the SHA-256 hash. Node 20 to 24 computes a digest as a binary string in half the time of a digest as a
- * buffer.
- */
+/** In Node 20 to 24, a digest as a binary string takes half the time of a digest as a buffer. */
 export function sha256(bytes: Uint8Array | string): Buffer {
   return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
 }
@@ -33,10 +30,7 @@ export function leafHash(entry: Uint8Array): Hash {
   return sha256(prefixed);
 }
 
-/**
- * The prefix of a node (1), and space for the hashes of its two children. All calls share this buffer, since a fold
- * hashes about one node for each leaf.
- */
+/** The prefix of a node (1), and space for the hashes of its two children. All calls share this buffer. */
 const pair = Buffer.alloc(1 + 2 * hashBytes, 1);
 
 export function nodeHash(left: Hash, right: Hash): Hash {
@@ -50,8 +44,8 @@ export function equalHashes(left: Hash, right: Hash): boolean {
 }
 
 /**
- * Returns the smallest set of full nodes that covers the leaves from `from` (inclusive) to `until` (exclusive), from
- * left to right.
+ * Returns the smallest set of full nodes over the leaves from `from` (inclusive) to `until` (exclusive), from left to
+ * right.
  */
 export function nodesOf(from: number, until: number): readonly Node[] {
   const nodes: Node[] = [];
@@ -69,16 +63,16 @@ export function nodesOf(from: number, until: number): readonly Node[] {
 }
 
 /**
- * Returns the hash of the leaves of a range as RFC 9162 defines it. The range begins at a multiple of a power of two
- * that is not smaller than the range.
+ * Returns the hash of the leaves of a range (RFC 9162). The range must begin at a multiple of a power of two that is
+ * not smaller than the range.
  */
 export function rangeHash(from: number, until: number, read: NodeReader): Hash {
   return joined(nodesOf(from, until).map(read));
 }
 
 /**
- * Returns the root over the hashes of the nodes of a range, as `rangeHash` defines it; `emptyRoot` for no hashes. Joins
- * the rightmost hashes first, since the nodes of such a range become smaller to the right.
+ * Returns the root over the hashes of a range's nodes; `emptyRoot` for no hashes. Joins the rightmost hashes first,
+ * because the nodes become smaller to the right.
  */
 export function joined(hashes: readonly Hash[]): Hash {
   return hashes.length === 0 ? emptyRoot : hashes.reduceRight((right, left) => nodeHash(left, right));
@@ -93,8 +87,8 @@ export function splitOf(size: number): number {
 
 /**
  * Returns a reader of nodes in a tree of which only the levels 0, `step`, 2 · `step` … are stored. `read` returns
- * `count` adjacent hashes of a stored level from the index `first` on. `count` is a power of two and less than
- * 2^`step`, and all these hashes are below one node of the next stored level.
+ * `count` adjacent hashes of a stored level from the index `first` on, all below one node of the next stored level.
+ * `count` is a power of two and less than 2^`step`.
  */
 export function readerOfLevels(
   step: number,
@@ -113,10 +107,7 @@ export function readerOfLevels(
   };
 }
 
-/**
- * Returns the root over adjacent hashes. Their number is a power of two. Works on a copy of the hashes: each pass
- * replaces each pair by its node.
- */
+/** Returns the root over adjacent hashes; their number must be a power of two. */
 function foldedPairs(hashes: Uint8Array): Hash {
   const row = Buffer.from(hashes);
   for (let { length } = row; length > hashBytes; length /= 2) {

@@ -2,7 +2,7 @@ import { emptyRoot, equalHashes, hashBytes, nodeHash, rangeHash, splitOf } from 
 import type { Hash, NodeReader } from './merkle.ts';
 
 /**
- * Proofs of RFC 9162. A server makes them from stored nodes, and a verifier needs only hashes. Indexes and sizes are
+ * Proofs of RFC 9162. A server makes proofs from stored nodes, and a verifier needs only hashes. Indexes and sizes are
  * safe integers.
  */
 
@@ -39,7 +39,7 @@ export function consistencyProof(oldSize: number, size: number, read: NodeReader
     proof.push(isLeft ? rangeHash(middle, until, read) : rangeHash(from, middle, read));
     [from, until] = isLeft ? [from, middle] : [middle, until];
   }
-  // If `from` is 0, the old tree is one full node, and the verifier knows its hash.
+  // If `from` is 0, the old tree is one full node with a known hash.
   if (from !== 0) proof.push(rangeHash(from, until, read));
   return proof.reverse();
 }
@@ -77,8 +77,8 @@ export type Consistency = {
 };
 
 /**
- * Verifies a consistency proof (RFC 9162, 2.1.4.2). Unlike the RFC, this function accepts an empty old tree and two
- * equal trees, each with an empty proof.
+ * Verifies a consistency proof (RFC 9162, 2.1.4.2). In addition to the RFC, accepts an empty old tree and two equal
+ * trees, each with an empty proof.
  */
 export function isConsistent({ oldSize, oldRoot, size, root, proof }: Consistency): boolean {
   if (!isTree(oldSize, oldRoot) || !isTree(size, root) || oldSize > size || !areHashes(proof)) return false;
@@ -121,7 +121,7 @@ function areHashes(values: readonly Hash[]): boolean {
   return values.every((value) => value.length === hashBytes);
 }
 
-/** Works for all safe integers, unlike bit operations, which have 32 bits. */
+/** Bit operations would be limited to 32 bits. */
 function isOdd(value: number): boolean {
   return value % 2 === 1;
 }

@@ -1,21 +1,15 @@
 import type { CompactRange } from './compact-range.ts';
 import type { Hash } from './merkle.ts';
 
-/**
- * The number of recent sizes for which a root can at least be computed, if the tree has grown by as many leaves. Fewer
- * than twice as many leaves are stored.
- */
+/** The number of recent leaves at which roots can be computed. Fewer than twice as many leaves are stored. */
 const windowLeaves = 65_536;
 
 /**
- * Computes the roots of a growing tree at its recent sizes. They are needed because a `TreeHead` may state a smaller
- * size than the number of leaves before it: other events may be appended in between.
+ * Computes the roots of a growing tree at its recent sizes. A `TreeHead` may state a size smaller than the number of
+ * leaves before it, because other events may be appended in between.
  */
 export class RecentRoots {
-  /**
-   * The leaves before the window of recent leaves. The number of these leaves is the smallest size for which a root can
-   * be computed.
-   */
+  /** The leaves before the window of recent leaves. Roots can be computed from this size on. */
   readonly #base: CompactRange;
   readonly #range: CompactRange;
   #leaves: Hash[] = [];

@@ -7,7 +7,7 @@ import { sha256 } from './merkle.ts';
  * signature, `— <key name> <base64 of the key id and the signature>`.
  */
 
-/** A public key. Its text is `<name>+<id>+<base64 of the algorithm and the key>`. */
+/** A public key. As text, `<name>+<id>+<base64 of the algorithm and the key>`. */
 export type VerifierKey = {
   readonly name: string;
   /** The key id: 8 hexadecimal digits of the hash of the name, the algorithm and the key. */
@@ -24,9 +24,9 @@ export type NoteSignature = {
 };
 
 export type Note = {
-  /** The text with the line feed at its end. */
+  /** The text, with the line feed at its end. */
   readonly text: string;
-  /** All signatures, including those of other algorithms. */
+  /** All signatures, including signatures with other algorithms. */
   readonly signatures: readonly NoteSignature[];
 };
 
@@ -35,10 +35,7 @@ const publicPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 const privatePrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const keyBytes = 32;
 
-/**
- * The maximum length of a note in UTF-16 units. A note of this platform has one signature, and witnesses may add their
- * signatures.
- */
+/** The maximum length of a note in UTF-16 units. Witnesses may add signatures. */
 const noteLengthMax = 65_536;
 const signaturesMax = 100;
 
@@ -48,7 +45,6 @@ export function noteSigner(name: string, seed: Uint8Array): NoteSigner {
   return { name: checkedName(name), id: keyId(name, publicBytes(key)), key };
 }
 
-/** Returns the public key of a signer, with its name and id. */
 export function verifierKeyOf({ name, id, key }: NoteSigner): VerifierKey {
   return { name, id, key: createPublicKey(key) };
 }
@@ -63,7 +59,7 @@ export function verifierKey(name: string, key: Uint8Array): VerifierKey {
   return { name, id: keyId(name, key), key: createPublicKey({ key: der, format: 'der', type: 'spki' }) };
 }
 
-/** Returns undefined for a text that is not a verifier key of Ed25519, and for a key id that does not match. */
+/** Returns undefined for a text that is not an Ed25519 verifier key, and for a wrong key id. */
 export function parseVerifierKey(text: string): VerifierKey | undefined {
   const [, name, id, encoded] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/u.exec(text) ?? [];
   if (name === undefined || id === undefined || encoded === undefined) return undefined;
@@ -73,7 +69,7 @@ export function parseVerifierKey(text: string): VerifierKey | undefined {
   return verifierKey(name, bytes.subarray(1));
 }
 
-/** `text` ends with a line feed. */
+/** `text` must end with a line feed. */
 export function signNote(text: string, signers: readonly NoteSigner[]): string {
   if (!isNoteText(text)) throw new RangeError('the text of a note must consist of lines without control characters');
   const lines = signers.map(({ name, id, key }) => {
@@ -83,10 +79,10 @@ export function signNote(text: string, signers: readonly NoteSigner[]): string {
   return `${text}\n${lines.join('')}`;
 }
 
-/** Returns undefined for a text that is not a note with at least one signature, and for a note that exceeds a limit. */
+/** Returns undefined for a text that is not a note with a signature, and for a note that exceeds a limit. */
 export function parseNote(note: string): Note | undefined {
   if (note.length > noteLengthMax) return undefined;
-  // The text may contain empty lines itself, so the last empty line of the note ends the text.
+  // The text may contain empty lines, so the last empty line of the note ends the text.
   const end = note.lastIndexOf('\n\n');
   const text = note.slice(0, end + 1);
   const lines = note.slice(end + 2).split('\n');
@@ -106,8 +102,8 @@ function parseSignature(line: string): NoteSignature | undefined {
 const keyIdBytes = 4;
 
 /**
- * `unsigned`: no signature names one of the keys. `forged`: a signature that names one of the keys is wrong. Signatures
- * by other keys have no effect.
+ * `unsigned`: no signature names one of the keys. `forged`: a signature that names one of the keys is wrong. Other
+ * signatures have no effect.
  */
 export type NoteVerdict = 'signed' | 'unsigned' | 'forged';
 
@@ -123,8 +119,8 @@ export function verifyNote({ text, signatures }: Note, keys: readonly VerifierKe
 }
 
 /**
- * Decodes base64, but only in the form that an encoder produces; returns undefined for any other text. Most decoders
- * accept several texts for the same bytes, for example texts with other unused bits at the end.
+ * Decodes base64 in the exact form that an encoder produces; returns undefined for any other text. Most decoders accept
+ * several texts for the same bytes.
  */
 export function exactBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');

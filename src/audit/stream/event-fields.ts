@@ -25,7 +25,7 @@ export const eventFields = [
 
 export type EventField = (typeof eventFields)[number];
 
-/** The values of one event's fields. The metadata is decoded when it is first read. */
+/** The values of one event's fields. The metadata is decoded on demand. */
 export class EventValues {
   readonly event: RecordedEvent;
   #metadata: EventMetadata | undefined;
@@ -38,10 +38,7 @@ export class EventValues {
     return (this.#metadata ??= decodeMetadata(this.event));
   }
 
-  /**
-   * Returns all values of a field. The field `user` has two values for a write on behalf of a user; any other field has
-   * at most one value.
-   */
+  /** Returns all values of a field. The field `user` has two values for a write on behalf of a user. */
   allOf(field: EventField): readonly string[] {
     const values = field === 'user' ? [this.of('actor'), this.of('onBehalfOf')] : [this.of(field)];
     return values.filter((value) => value !== undefined);
@@ -70,8 +67,8 @@ export class EventValues {
 }
 
 /**
- * Returns the uid of the event's object; undefined for an event without an object. For the event of a secret, returns
- * the uid in the name of the stream, which is the uid of the user, token or session.
+ * Returns the uid of the event's object; undefined without an object. For a secret, returns the uid in the name of the
+ * stream.
  */
 function uidOf(event: RecordedEvent): string | undefined {
   const place = placeOf(event.stream);
@@ -83,10 +80,7 @@ function uidOf(event: RecordedEvent): string | undefined {
   return isObjectEvent(decoded) ? decoded.object?.metadata.uid : undefined;
 }
 
-/**
- * Returns the members of an event that come from its metadata. Histories show the same members. JSON omits undefined
- * members.
- */
+/** Returns the members of an event that come from its metadata. JSON omits undefined members. */
 export function causeMembers(metadata: EventMetadata): Readonly<Record<string, string | undefined>> {
   return {
     time: metadata.time,

@@ -18,11 +18,11 @@ export const membersAlone: EventParts = { object: false, change: false, data: fa
 
 const close = Buffer.from('}');
 
-/** Returns an event as JSON, without its change. Secret data is shown only as its SHA-256. */
+/** Returns an event as JSON, without its change. Secret data is shown as a SHA-256. */
 export function shownEvent(event: RecordedEvent, apiVersion: string, parts: EventParts): Buffer {
   const place = placeOf(event.stream);
   const pieces: Uint8Array[] = [membersOf(event, apiVersion).subarray(0, -1)];
-  // Only the data of `AccessRecorded` contains the log-ins and refusals, so it is always shown.
+  // Only the data of `AccessRecorded` contains the log-ins and refusals.
   if ((parts.data || event.type === 'AccessRecorded') && !isSecret(place)) pieces.push(dataMember, event.data);
   const object = parts.object && isOfObject(place) ? objectAnswer(event, event.position) : undefined;
   if (object !== undefined) pieces.push(objectMember, object);
@@ -30,7 +30,7 @@ export function shownEvent(event: RecordedEvent, apiVersion: string, parts: Even
 }
 
 /**
- * Returns an event as JSON, with the change of its object since `previous`, the previous event of its stream. An event
+ * Returns an event as JSON, with the change of its object since `previous`, the previous event of the stream. An event
  * without an object has no change.
  */
 export function* shownChange(

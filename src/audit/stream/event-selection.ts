@@ -5,11 +5,11 @@ import { matchesKeys } from '../../resource/query/selection-match.ts';
 import { stringKey, stringOfKey } from '../../resource/type/index-key.ts';
 import { eventFields, EventValues, type EventField } from './event-fields.ts';
 
-/** The fields that exist only in the object's JSON. They are checked last, since the JSON may be long. */
+/** The fields that exist only in the object's JSON. They are checked last, because the JSON may be long. */
 const ofObject: ReadonlySet<EventField | undefined> = new Set(['uid']);
 const indexed: ReadonlySet<EventField | undefined> = new Set(['type', 'name', 'actor', 'onBehalfOf', 'user']);
 
-/** The conditions on the fields of an event. A selected event meets all of them. */
+/** The conditions on the fields of an event. A selected event meets all conditions. */
 export class EventSelection {
   readonly requirements: readonly IndexRequirement[];
 
@@ -19,7 +19,7 @@ export class EventSelection {
     );
   }
 
-  /** Returns the conditions that the index can check. Every selected event meets them. */
+  /** Returns the conditions that the index can check. */
   clauses(): readonly EventClause[] {
     return this.requirements.flatMap((requirement) => {
       const field = fieldOf(requirement);
@@ -38,7 +38,7 @@ export class EventSelection {
   }
 }
 
-/** Returns the condition that the field `type` of an event is one of these types. */
+/** Returns the condition that the field `type` has one of these values. */
 export function ofTypes(types: readonly string[]): IndexRequirement {
   return {
     index: eventFields.indexOf('type'),
@@ -56,8 +56,8 @@ function isIndexed(field: EventField | undefined): field is EventClause['field']
 }
 
 /**
- * Whether the event can meet the condition. Returns false if none of the requested values is in the stream name or the
- * data; such an event needs no decoding.
+ * Returns whether the event can meet the condition, without decoding. False if neither the stream name nor the data
+ * contains a requested value.
  */
 function mayHold({ data, stream }: RecordedEvent, requirement: IndexRequirement): boolean {
   if (requirement.operator !== 'in') return true;

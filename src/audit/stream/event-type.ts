@@ -6,8 +6,8 @@ import { eventFields, type EventValues } from './event-fields.ts';
 const version = 'v1alpha1';
 
 /**
- * Returns the resource type of the log's events, in the group `audit.<domain>`. The type has no objects, and the fields
- * of events take the role of indexes. So selectors and watches work for events as they do for objects.
+ * Returns the resource type of the log's events, in the group `audit.<domain>`. The type has no objects. The fields of
+ * events act as indexes, so that selectors and watches work for events.
  */
 export function eventType(domain: string): ResourceType {
   const group = `audit.${domain}`;
@@ -39,10 +39,10 @@ export function eventType(domain: string): ResourceType {
   };
 }
 
-/** The fields that a selector of a list can name: the fields of events, the time and the position. */
+/** The fields that a selector of a list can name. */
 export const selectableFields: readonly IndexDefinition[] = [...eventFields, 'time', 'position'].map(fieldIndex);
 
-/** The values of an event's fields as index keys, computed when they are first read. */
+/** The values of an event's fields as index keys, computed on demand. */
 export class FieldKeys implements IndexEntry {
   readonly created = 0;
   readonly labels = {};

@@ -20,11 +20,11 @@ import type { EventSelection } from './event-selection.ts';
 
 export type EventsRequest = {
   readonly order: 'oldest' | 'newest';
-  /** The first position to read. An event need not exist at this position. */
+  /** The first position to read, perhaps without an event. */
   readonly from: LogPosition;
   /** The last position to read, in the requested order. */
   readonly until: LogPosition;
-  /** The newest position that any page of the same list may show. */
+  /** The newest position that any page of the list may show. */
   readonly head: LogPosition;
   readonly limit: number;
   readonly selection: EventSelection;
@@ -45,10 +45,7 @@ export type EventsSource = {
   readonly categories: readonly string[];
 };
 
-/**
- * The log cannot be read now, or does not return an event that this node has folded, for example because a replica is
- * behind.
- */
+/** The log cannot be read now, or lacks an event that this node has folded. */
 export class UnreadableEventsError extends Error {
   constructor(options?: ErrorOptions) {
     super('the events of the log cannot be read now', options);
@@ -60,8 +57,8 @@ export class UnreadableEventsError extends Error {
 type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
- * Returns one page of the events of the whole log. If the index can check one of the conditions, it finds the positions
- * to read; otherwise all events are read in order. A page may end early, or even be empty, although a next page exists.
+ * Returns one page of the events of the whole log. The index finds the positions to read if it can check a condition;
+ * otherwise all events are read in order. A page may be empty although a next page exists.
  *
  * @throws UnreadableEventsError if the log cannot be read, or does not yet return an event that this node has folded.
  */
@@ -85,7 +82,7 @@ class Page {
   readonly #request: EventsRequest;
   readonly #pace: Pace;
   readonly #items: Buffer[] = [];
-  /** The number of steps that were made in the index. */
+  /** The number of steps in the index. */
   #steps = 0;
   #events = 0;
   #bytesRead = 0;
@@ -115,7 +112,7 @@ class Page {
     return this.end(undefined);
   }
 
-  /** Reads only the events that the index finds. */
+  /** Reads the events that the index finds. */
   async visit(walk: EventWalk): Promise<EventsPage> {
     let from: LogPosition | undefined = this.#request.from;
     while (from !== undefined && this.#steps < auditIndexStepsMax) {
@@ -182,15 +179,15 @@ class Page {
     );
   }
 
-  /** Returns the next position in the requested order; undefined after the last position of the request. */
+  /** Returns the next position in the requested order; undefined after the last requested position. */
   #after(position: LogPosition): LogPosition | undefined {
     const next = logPosition(position + (this.#request.order === 'oldest' ? 1n : -1n));
     return isBehind(this.#request, next) ? undefined : next;
   }
 
   /**
-   * Reads the events in the requested order. Starts at the position of an existing event, since a log may refuse a
-   * position that has no event.
+   * Reads the events in the requested order. Starts at the position of an existing event, because a log may refuse
+   * other positions.
    */
   async *#batches(): AsyncGenerator<readonly RecordedEvent[]> {
     const { log, index, categories } = this.#source;
@@ -212,12 +209,12 @@ function beforeOf(before: LogPosition | undefined): { readonly before?: LogPosit
   return before === undefined ? {} : { before };
 }
 
-/** Whether a position comes after the last position of the request, in its order. */
+/** Returns whether a position comes after the last requested position, in the requested order. */
 function isBehind({ order, until }: EventsRequest, place: LogPosition): boolean {
   return order === 'oldest' ? place > until : place < until;
 }
 
-/** Whether a position is the first position of the request, or comes after it in its order. */
+/** Returns whether a position is not before the first requested position, in the requested order. */
 function isReached({ order, from }: EventsRequest, place: LogPosition): boolean {
   return order === 'oldest' ? place >= from : place <= from;
 }

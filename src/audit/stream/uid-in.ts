@@ -7,8 +7,7 @@ const [quote, brace, bracket, backslash] = [0x22, 0x7b, 0x5b, 0x5c];
 
 /**
  * Finds the uid of an event's object without parsing the JSON. The uid is among the first members of the metadata,
- * before any object or list that could contain another member `uid`. Returns undefined for JSON in any other form,
- * which the caller parses.
+ * before any object or list with another member `uid`. Returns undefined for JSON in any other form.
  */
 export function uidIn({ data }: RecordedEvent): string | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

@@ -12,10 +12,7 @@ import { EventSelection } from './event-selection.ts';
 import { FieldKeys } from './event-type.ts';
 import { EventValues } from './event-fields.ts';
 
-/**
- * An event of the log as a change of a watch: each event is an added object and never changes. Its members are computed
- * when they are first read.
- */
+/** An event of the log as a change of a watch: an added object, which never changes. Members are computed on demand. */
 class EventChange implements Change {
   readonly kind = 'added';
   readonly before = undefined;
@@ -58,7 +55,7 @@ class EventChange implements Change {
   }
 }
 
-/** Returns the events of one commit of the audit indexes as changes for watchers. */
+/** Returns the events of one commit as changes for watchers. */
 export function changesOf(batch: readonly RecordedEvent[], type: ResourceType): ChangeBatch {
   return {
     changes: batch.map((event) => new EventChange(event, type)),
@@ -67,8 +64,8 @@ export function changesOf(batch: readonly RecordedEvent[], type: ResourceType): 
 }
 
 /**
- * Returns the source from which watches of events read missed events. `categories`: the categories of streams that the
- * audit stream shows.
+ * Returns the source from which watches of events read missed events. `categories` are the categories of streams in the
+ * audit stream.
  */
 export function loggedEvents(categories: readonly string[]): LoggedSource {
   return { categories, of: (_log, { type, selection }) => new EventsOfLog(type, new EventSelection(selection.fields)) };
@@ -83,7 +80,7 @@ class EventsOfLog implements LoggedReader {
     this.#selection = selection;
   }
 
-  /** Returns true for every event, because `shown` checks the conditions in the slices of the watch. */
+  /** Returns true for each event, because `shown` checks the conditions in slices. */
   concerns(): boolean {
     return true;
   }
@@ -99,7 +96,7 @@ class EventsOfLog implements LoggedReader {
   }
 }
 
-/** Limits for the events that are selected and encoded in one turn of the event loop. */
+/** Limits for the events that are selected and encoded in one turn. */
 const readTogetherBytes = 1_048_576;
 const shownTogetherMax = 64;
 

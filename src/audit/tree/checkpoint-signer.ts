@@ -5,7 +5,7 @@ import { checkpointText, originOf } from '../proof/checkpoint.ts';
 import type { NodeSigner } from '../keys/node-signer.ts';
 import type { LeafCheck } from './leaf-check.ts';
 
-/** The size and root of a tree, with the signed note that states them. */
+/** The size and root of a tree, and the signed note of both. */
 export type SignedCheckpoint = TreeSize & { readonly note: string };
 
 /** This node cannot sign a checkpoint now. */
@@ -23,26 +23,26 @@ export type CheckpointSignerDependencies = {
   readonly treeId: () => string;
   readonly tree: Pick<FoldedTree, 'size' | 'root'>;
   readonly signer: NodeSigner;
-  /** Returns the reason why this node must not sign yet; undefined if it may sign. */
+  /** Returns the reason why this node must not sign yet; undefined without a reason. */
   readonly hindrance: () => string | undefined;
   /** Compares the tree with the log before each signature; undefined for a log in this process's files. */
   readonly leaves?: Pick<LeafCheck, 'hindrance'> | undefined;
-  /** The size and root of the largest tree that this node has signed for each origin, stored on disk. */
+  /** The largest tree that this node has signed for each origin, stored on disk. */
   readonly signed: {
     last(origin: string): TreeSize | undefined;
     record(origin: string, signed: TreeSize): Promise<void>;
   };
   /**
    * Called when signing is refused for a new reason: the tree does not extend the last signed tree, the tree differs
-   * from the log, or the size and root cannot be stored.
+   * from the log, or the signed tree cannot be stored.
    */
   readonly onRefused: (detail: string) => void;
 };
 
 /**
- * Signs the tree that this node has folded. The signer stores the size and root of a tree on disk before it returns the
- * first signature of the tree, and each larger tree must extend the last signed one. So the node does not sign a log
- * that was rolled back or rewritten after its last signature.
+ * Signs the tree that this node has folded. The size and root are stored on disk before the first signature of a tree
+ * is returned, and each larger tree must extend the last signed tree. The node thus does not sign a log that was rolled
+ * back or rewritten after its last signature.
  */
 export class CheckpointSigner {
   readonly #dependencies: CheckpointSignerDependencies;
@@ -54,7 +54,7 @@ export class CheckpointSigner {
     this.#dependencies = dependencies;
   }
 
-  /** The name of the tree in checkpoints, which is also the name of the keys that sign them. */
+  /** The name of the tree in checkpoints, and of the keys that sign the checkpoints. */
   get origin(): string {
     const { domain, treeId } = this.#dependencies;
     return originOf(domain, treeId());
@@ -66,7 +66,7 @@ export class CheckpointSigner {
   }
 
   /**
-   * Returns a checkpoint of the tree at the time of the call or of a larger tree, or a refusal. Concurrent calls share
+   * Returns a refusal, or a checkpoint of the tree at the time of the call or of a larger tree. Concurrent calls share
    * a signature.
    */
   async sign(): Promise<Signing> {
@@ -90,8 +90,7 @@ export class CheckpointSigner {
   }
 
   /**
-   * Signs a tree that is not larger than the last signed tree. Such a note states nothing new, so the signer stores
-   * nothing.
+   * Signs a tree that is not larger than the last signed tree. Stores nothing, because the note states nothing new.
    *
    * @throws RangeError for a larger tree, and if the tree does not extend the last signed tree.
    */
@@ -130,8 +129,8 @@ export class CheckpointSigner {
   }
 
   /**
-   * Returns the refusal if the tree differs from the log, if it has not been compared with the log yet, or if this node
-   * must not sign now; undefined if signing is allowed.
+   * Returns a refusal if the tree differs from the log, is not compared with the log yet, or must not be signed now.
+   * Otherwise returns undefined.
    */
   async #unlike(leaves: Pick<LeafCheck, 'hindrance'>, size: number): Promise<SigningRefusal | undefined> {
     const found = await leaves.hindrance(size, this.signedSize);

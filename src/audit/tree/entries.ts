@@ -4,7 +4,7 @@ import { logStart, type EventLog, type RecordedEvent } from '../../log/log.ts';
 import type { FoldedTree } from '../../read/folded-tree.ts';
 import type { Pace } from '../object-history.ts';
 
-/** The log lacks the event that this node has folded as this leaf, or has a different event in its place. */
+/** The log lacks the event of a leaf that this node has folded, or has a different event in its place. */
 export class ChangedLeafError extends Error {
   constructor(index: number) {
     super(
@@ -15,7 +15,7 @@ export class ChangedLeafError extends Error {
 }
 
 /**
- * Returns the entry of a leaf, made from its event.
+ * Returns the entry of a leaf for its event.
  *
  * @throws ChangedLeafError if the event differs from the leaf.
  */
@@ -35,8 +35,10 @@ export type EntriesOptions = {
 };
 
 /**
- * Returns the entries of adjacent leaves, each with its length in two bytes before it (a bundle of tlog-tiles). All
- * leaves must be in the tree. Rejects with `ChangedLeafError`, with the log's error, or with the signal's reason.
+ * Returns the entries of adjacent leaves, each after its length in two bytes (a bundle of tlog-tiles). All leaves must
+ * be in the tree. Rejects with the signal's reason after an abort.
+ *
+ * @throws ChangedLeafError, or an error of the log.
  */
 export async function entryBundle(
   tree: Pick<FoldedTree, 'hashes' | 'positionOf'>,

@@ -18,10 +18,7 @@ export class LeftOutError extends Error {
   }
 }
 
-/**
- * The reason why this node signs nothing now. `isFault`: the tree or the log is wrong, or the log does not show all
- * leaves.
- */
+/** The reason why this node signs nothing now. `isFault`: the tree differs from the log. */
 export type LeafHindrance = {
   readonly detail: string;
   readonly isFault: boolean;
@@ -35,23 +32,23 @@ export type LeafCheckDependencies = {
   readonly categories: readonly string[];
   readonly tree: Pick<FoldedTree, 'size' | 'positionOf' | 'hashes' | 'lastHead'>;
   readonly clock: Clock;
-  /** Called once when the tree lacks a leaf, because the tree must then be built again. */
+  /** Called once if the tree lacks a leaf. The tree must then be built again. */
   readonly onLeftOut: (error: LeftOutError) => void;
-  /** Called with the fault that a periodic comparison finds; not called again while the fault stays the same. */
+  /** Called with a fault that a periodic comparison finds, unless the previous comparison found the same fault. */
   readonly onFault?: (detail: string) => void;
-  /** The maximum number of leaves that are compared in one step; `comparedLeavesMax` by default. */
+  /** The maximum number of leaves that one step compares; `comparedLeavesMax` by default. */
   readonly leavesMax?: number;
 };
 
 /**
  * Compares the leaves of the tree with the log by backward reads, which are independent of the subscription that built
- * the tree. So an event that a log server omitted from the subscription is detected, even if no other event of its
- * stream follows. The oldest leaves are compared first, and equal leaves are not compared again.
+ * the tree. An event that the subscription omitted is thus detected. The oldest leaves are compared first, and equal
+ * leaves are not compared again.
  */
 export class LeafCheck {
   readonly #dependencies: LeafCheckDependencies;
   readonly #stop = serviceController();
-  /** The number of leaves, from the first leaf on, that have been compared or need no comparison. */
+  /** The number of leaves, from the first leaf on, that are compared or need no comparison. */
   #compared = 0;
   #running: Promise<LeafHindrance | undefined> | undefined;
   #leftOut: LeafHindrance | undefined;
@@ -64,9 +61,10 @@ export class LeafCheck {
 
   /**
    * Compares the first `size` leaves with the log. Returns undefined if they are equal, otherwise the reason to sign
-   * nothing. If the comparison takes long, returns its progress as the reason, and the comparison continues. The first
-   * `known` leaves are not compared. Neither are the leaves that the last `TreeHead` includes, because the fold has
-   * compared the root in the `TreeHead`.
+   * nothing. A long comparison continues after the call, which returns the progress as the reason.
+   *
+   * Two kinds of leaves are not compared: the first `known` leaves, and the leaves in the last `TreeHead`, because the
+   * fold has compared its root.
    */
   async hindrance(size: number, known: number): Promise<LeafHindrance | undefined> {
     const { clock, tree } = this.#dependencies;
@@ -85,8 +83,8 @@ export class LeafCheck {
   }
 
   /**
-   * From now on compares new leaves each minute if `isReady` returns true, so that few leaves are left to compare for a
-   * signature. A node that signs nothing thus also detects leaves that its indexes lack.
+   * Begins to compare new leaves each minute while `isReady` returns true, so that a signature has few leaves left to
+   * compare. A node that signs nothing also detects leaves that its indexes lack.
    */
   open(isReady: () => boolean): void {
     if (this.#stop.signal.aborted) return;
@@ -147,7 +145,7 @@ export class LeafCheck {
     }
   }
 
-  /** Compares the leaves from `from` (inclusive) to `until` (exclusive), beginning with the newest. */
+  /** Compares the leaves from `from` (inclusive) to `until` (exclusive), newest first. */
   async #compare(from: number, until: number): Promise<void> {
     const { log, tree, categories } = this.#dependencies;
     const { signal } = this.#stop;
@@ -164,8 +162,7 @@ export class LeafCheck {
         left -= 1;
       }
     }
-    // The log lacks a leaf. The lack may be temporary, because a deposed log server may show an earlier end of the log
-    // for a while.
+    // The log lacks a leaf, perhaps temporarily, because a deposed log server may show an earlier end of the log.
     if (left > from && !signal.aborted) throw new ChangedLeafError(left - 1);
   }
 

@@ -21,9 +21,9 @@ export type TreeHeadsDependencies = {
 const stream = streamName('platform:tree');
 
 /**
- * Each minute, the leader signs the tree if it has grown, so that a rollback of more than a minute is detected. Each
- * hour, if there are new leaves, the leader appends the signed checkpoint as the event `TreeHead`. Every node compares
- * the event with its own tree.
+ * Each minute, the leader signs a tree that has grown, so that a rollback of more than a minute is detected. Each hour,
+ * the leader appends the signed checkpoint of a tree with new leaves as the event `TreeHead`. Every node compares this
+ * event with its own tree.
  */
 export class TreeHeads {
   readonly #dependencies: TreeHeadsDependencies;
@@ -62,7 +62,7 @@ export class TreeHeads {
     if (signing.ok && isDue && leadership.isLeader()) await this.#append(signing.checkpoint);
   }
 
-  /** A `TreeHead` is a leaf itself, so the tree must have another new leaf before the next `TreeHead`. */
+  /** A `TreeHead` is a leaf, so the tree must have another new leaf before the next `TreeHead`. */
   #isHeadDue(): boolean {
     const { tree, clock } = this.#dependencies;
     const last = tree.lastHead();
@@ -70,10 +70,7 @@ export class TreeHeads {
     return tree.size() > last.index + 1 && clock.now() - Date.parse(last.time) >= treeHeadMs;
   }
 
-  /**
-   * Appends a `TreeHead`. If the append fails, perhaps because another node has appended one, the leader tries again a
-   * minute later if the `TreeHead` is then due.
-   */
+  /** Appends a `TreeHead`. After a failure, the leader tries again a minute later if a `TreeHead` is still due. */
   async #append({ size, root, note: checkpoint }: SignedCheckpoint): Promise<void> {
     const { log, uuid, metadata } = this.#dependencies;
     const last = await log.readLast(stream);
