@@ -5,11 +5,12 @@ import { readingsOf } from './resource-entry.ts';
 import type { NonResourceRule, ResourceRule, Rule } from './rule.ts';
 
 /**
- * Returns the first of `rules` that `held` does not cover (decision 6.7); undefined if `held` covers all of them. A
- * rule is split into atoms. An atom has one verb and one path, or one verb, one group, one resource and one name. The
- * rule is covered if each atom is covered by a single rule in `held`. An atom that several rules in `held` cover only
- * together counts as not covered, so the check may refuse too much, but never too little. When the limit of comparisons
- * is reached, the current rule and all later rules count as not covered, unless `held` contains the same rule object.
+ * Returns the first of `rules` that `held` does not cover (decision 6.7); undefined if `held` covers all rules. A rule
+ * is split into atoms: one verb and one path, or one verb, group, resource and name. A rule is covered if a single held
+ * rule covers each atom.
+ *
+ * An atom that only several held rules together cover counts as not covered. After `coverageChecksMax` comparisons, all
+ * further rules count as not covered. The check may thus refuse too much, but never too little.
  */
 export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | undefined {
   const known = new Set(held);
@@ -25,10 +26,7 @@ type Owner = {
   readonly groups: ReadonlySet<string>;
   readonly names: Names | undefined;
 };
-/**
- * The entries of `resourceNames` of a rule. `exact` contains all entries, including patterns, since each entry covers
- * itself.
- */
+/** The entries of `resourceNames` of a rule. `exact` also contains the patterns, because a pattern covers itself. */
 type Names = {
   readonly exact: ReadonlySet<string>;
   readonly patterns: readonly string[];
@@ -42,7 +40,7 @@ class Owners {
   /** The held resource rules, by each entry of their `resources`. */
   readonly #byResource = new Map<string, Owner[]>();
   readonly #paths: readonly PathOwner[];
-  /** The number of comparisons that are still allowed. */
+  /** The number of further comparisons that are allowed. */
   #left = coverageChecksMax;
 
   constructor(held: readonly Rule[]) {
@@ -107,8 +105,8 @@ class Owners {
   }
 
   /**
-   * Returns the owners for which `isOne` returns true. Returns none when the limit of comparisons is reached, so that
-   * the compared rule counts as not covered.
+   * Returns the owners for which `isOne` returns true. At the limit of comparisons, returns none, so that the compared
+   * rule counts as not covered.
    */
   #those<T>(owners: readonly T[], isOne: (owner: T) => boolean): readonly T[] {
     return this.#countComparisons(owners.length) ? owners.filter(isOne) : [];
@@ -120,12 +118,12 @@ class Owners {
   }
 }
 
-/** Whether one of the entries covers `entry`: `*` covers every entry, and each entry covers an equal entry. */
+/** Returns whether one of the entries covers `entry`: an equal entry, or `*`. */
 function isAmong(entries: ReadonlySet<string>, entry: string): boolean {
   return entries.has('*') || entries.has(entry);
 }
 
-/** Returns the names of a rule; undefined if the rule does not restrict names. An empty list is treated as absent. */
+/** Returns the names of a rule; undefined if the rule does not restrict names. An empty list means no restriction. */
 function namesIn({ resourceNames }: ResourceRule): Names | undefined {
   if (resourceNames === undefined || resourceNames.length === 0) return undefined;
   const exact = new Set(resourceNames);

@@ -6,7 +6,7 @@ export type OidcSettings = {
   readonly audience: string | undefined;
   /** The claim with the user's name. */
   readonly usernameClaim: string;
-  /** The URL of the provider's keys; if undefined, the server reads this URL from the provider's discovery document. */
+  /** The URL of the provider's keys. If undefined, the URL is read from the provider's discovery document. */
   readonly jwksUrl: string | undefined;
   /** The registration of this server at the provider, for log-ins in a browser; undefined: no such log-ins. */
   readonly client: OidcClient | undefined;
@@ -22,8 +22,8 @@ export type OidcClient = {
 export const oidcPrefix = 'oidc:';
 
 /**
- * Whether responses from this URL can be trusted: the URL uses HTTPS, or uses HTTP and names this machine. Returns
- * false for a URL with credentials, because the credentials could appear in logs, and for a URL with a fragment.
+ * Returns whether responses from the URL can be trusted: the URL uses HTTPS, or HTTP to this machine. False for a URL
+ * with a fragment, or with credentials, which could appear in logs.
  */
 export function isTrustedUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;

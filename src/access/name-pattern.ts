@@ -1,6 +1,6 @@
 /**
  * The entries of `resourceNames` in a rule. An entry is a name, or a pattern in which one `*` stands for any text. An
- * entry with more than one `*` matches only its own text.
+ * entry with several `*` matches only its own text.
  */
 
 type Parts = {
@@ -8,7 +8,7 @@ type Parts = {
   readonly end: string;
 };
 
-/** Returns the text before the `*` and the text after it; undefined for an entry that is not a pattern. */
+/** Returns the texts before and after the `*`; undefined for an entry that is not a pattern. */
 function partsOf(entry: string): Parts | undefined {
   const star = entry.indexOf('*');
   return star === -1 || entry.includes('*', star + 1)
@@ -35,7 +35,7 @@ export class NameSet {
   }
 }
 
-/** Whether the entry `wider` matches every name that the entry `entry` matches. */
+/** Returns whether the entry `wider` matches every name that the entry `entry` matches. */
 export function isNameWithin(entry: string, wider: string): boolean {
   if (entry === wider) return true;
   const outer = partsOf(wider);

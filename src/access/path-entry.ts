@@ -1,7 +1,6 @@
 /**
- * The entries of `nonResourceURLs` in a rule. An entry is a path, `<p>/*` for all paths under p, or `*` for every path.
- * A `*` elsewhere is a literal character. An entry matches a request if it equals one of the texts that `pathTexts`
- * returns for the request.
+ * The entries of `nonResourceURLs` in a rule: a path, `<p>/*` for all paths under p, or `*` for every path. A `*`
+ * elsewhere is a literal character. An entry matches a request if the entry equals one of the request's `pathTexts`.
  */
 
 type PathRequest = {
@@ -11,10 +10,9 @@ type PathRequest = {
 };
 
 /**
- * Returns the texts of all entries that match a request: the path, `*`, and `<p>/*` for each parent path p. Parents
- * deeper than `depthMax` are left out, so that a long path takes no more time. `depthMax` is the maximum
- * `wildcardDepth` of the entries. For a GET of a discovery path, the result also contains `/api` or `/apis`, because
- * the right to read this root includes the paths of discovery below it.
+ * Returns the texts of all entries that match a request: the path, `*`, and `<p>/*` for each parent path p down to
+ * `depthMax`. `depthMax` is the maximum `wildcardDepth` of the entries. A GET of a discovery path also matches `/api`
+ * or `/apis`, because the right to read this root includes discovery.
  */
 export function pathTexts(request: PathRequest, depthMax: number): readonly string[] {
   const { verb, path, segments } = request;
@@ -32,7 +30,7 @@ export function pathTexts(request: PathRequest, depthMax: number): readonly stri
   return found;
 }
 
-/** Whether the path is `/api/<v>`, `/apis/<g>` or `/apis/<g>/<v>`. */
+/** Returns whether the path is `/api/<v>`, `/apis/<g>` or `/apis/<g>/<v>`. */
 function isDiscovery(segments: readonly string[]): boolean {
   const [root] = segments;
   return (
@@ -40,12 +38,12 @@ function isDiscovery(segments: readonly string[]): boolean {
   );
 }
 
-/** Returns the number of slashes before the slash of the final `/*`; -1 for an entry that does not end with `/*`. */
+/** Returns the number of slashes before the final `/*`; -1 for an entry without a final `/*`. */
 export function wildcardDepth(entry: string): number {
   return entry.endsWith('/*') ? entry.split('/').length - 2 : -1;
 }
 
-/** Whether `wider` matches every path that `entry` matches. */
+/** Returns whether `wider` matches every path that `entry` matches. */
 export function isPathWithin(entry: string, wider: string): boolean {
   if (wider === '*' || wider === entry) return true;
   return wider.endsWith('/*') && entry.startsWith(wider.slice(0, -1)) && entry.length >= wider.length;

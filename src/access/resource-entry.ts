@@ -1,13 +1,11 @@
 /**
- * The entries of `resources` in a rule (decision 6.5). An entry matches a request if it equals one of the request's
- * texts, so entries are not parsed during a decision. A `*` is a wildcard if it is the whole entry, or if the entry has
- * one slash and `*` is the whole part before or after it. Elsewhere, `*` is a literal character.
+ * The entries of `resources` in a rule (decision 6.5). An entry matches a request if the entry equals one of the
+ * request's texts. A `*` is a wildcard only as the whole entry, or as the whole part before or after a single slash.
  */
 
 /**
- * Returns the main text of a request: `R` for a resource, or `R/S` for a subresource. For an entry that begins with a
- * plugin's name, the text is compared with the rest of the entry. The texts of a request for `R/S` do not include `R`,
- * so an entry `R` does not match the request.
+ * Returns the main text of a request: `R` for a resource, or `R/S` for a subresource. An entry `R` does not match a
+ * request for `R/S`.
  */
 export function resourceText(resource: string, subresource: string | undefined): string {
   return hasNone(subresource) ? resource : `${resource}/${subresource}`;
@@ -29,18 +27,15 @@ type PluginForm = {
   readonly within: string;
 };
 
-/**
- * Reads an entry as `P/R` or `P/R/S`. Returns the plugin's name P and the rest; undefined if the entry has no slash.
- */
+/** Reads an entry as `P/R` or `P/R/S`, with a plugin's name P; undefined for an entry without a slash. */
 export function pluginForm(entry: string): PluginForm | undefined {
   const slash = entry.indexOf('/');
   return slash === -1 ? undefined : { plugin: entry.slice(0, slash), within: entry.slice(slash + 1) };
 }
 
 /**
- * Returns the possible meanings of an entry. `A/B` has two meanings: subresource B of resource A, and resource B of
- * plugin A. Each meaning is returned as a list of entries. Each of these entries matches every request that `entry`
- * matches in this meaning.
+ * Returns the possible meanings of an entry. `A/B` means subresource B of resource A, or resource B of plugin A. Each
+ * meaning is a list of entries that match every request that `entry` matches in this meaning.
  */
 export function readingsOf(entry: string): readonly (readonly string[])[] {
   const [first = '', second, third, ...more] = entry.split('/');

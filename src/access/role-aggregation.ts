@@ -10,19 +10,15 @@ export type Roles<R> = {
 };
 
 export type Closure<R> = {
-  /**
-   * Every visited name, including names without a role. A change of a role with one of these names may change the
-   * closure.
-   */
+  /** Each visited name, even without a role. A change of a role with one of these names may change the closure. */
   readonly visited: ReadonlySet<string>;
   /** The existing roles, in the order of the visit. */
   readonly roles: readonly R[];
 };
 
 /**
- * Returns the closure of the roles with the given names (decision 6.6). The closure also contains the dependencies of
- * each visited role, and the roles that are aggregated to it. Each name is visited once, so cycles end. A name without
- * a role adds only the name itself.
+ * Returns the closure of the roles with the given names (decision 6.6). The closure contains the dependencies of each
+ * role and the roles that are aggregated to the role. Each name is visited once, so cycles end.
  */
 export function closureOf<R>(
   names: Iterable<string>,
@@ -42,7 +38,7 @@ export function closureOf<R>(
   return { visited, roles };
 }
 
-/** A role after a write. `role` is undefined if the write deletes the role. */
+/** A role after a write; `role` is undefined for a deletion. */
 export type ChangedRole = {
   readonly name: string;
   readonly role: Role | undefined;
@@ -59,7 +55,7 @@ export function changedRoles(known: Roles<Role>, changed: ChangedRole): Roles<Ro
   };
 }
 
-/** The rules that `super-role` grants, even if its Role object has other rules or does not exist. */
+/** The rules of `super-role`, whatever its Role object contains. */
 export const everything: readonly Rule[] = [
   { kind: 'resource', apiGroups: ['*'], resources: ['*'], resourceNames: undefined, verbs: ['*'] },
   { kind: 'non-resource', nonResourceURLs: ['*'], verbs: ['*'] },

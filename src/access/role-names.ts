@@ -1,11 +1,11 @@
-/** The role that grants everything to its holders, regardless of the rules in its Role object. */
+/** The role that grants everything, whatever its Role object contains. */
 export const superRole = 'super-role';
 /** The role that every caller holds, including visitors. */
 export const anonymousRole = 'anonymous';
 /** The role that every authenticated user holds. */
 export const authenticatedRole = 'authenticated';
 
-/** The roles that ship with the platform. At each start, missing roles are created with their shipped content. */
+/** The roles that ship with the platform. Each start creates missing roles. */
 export const builtInRoles: ReadonlySet<string> = new Set([
   anonymousRole,
   authenticatedRole,

@@ -9,10 +9,7 @@ type Malformed = {
   readonly detail: string;
 };
 
-/**
- * Decodes a stored Role (seed 2.7). A stored object cannot be refused, so malformed parts do not throw, but grant
- * nothing.
- */
+/** Decodes a stored Role (seed 2.7). Malformed parts grant nothing. */
 export function roleOf(object: ResourceObject, domain: string): Role {
   const malformed: Malformed[] = [];
   const labels = membersOf(object.metadata.labels);
@@ -58,8 +55,7 @@ function aggregatesTo(labels: Readonly<Record<string, unknown>>, prefix: string)
 }
 
 /**
- * Returns the list in an annotation; an empty list for an absent annotation, and undefined for a malformed or too long
- * one.
+ * Returns the list in an annotation; empty for an absent annotation, and undefined for a malformed or too long list.
  */
 function textList(annotation: unknown): readonly string[] | undefined {
   if (annotation === undefined) return [];
@@ -81,8 +77,8 @@ function rulesIn(value: unknown): readonly Rule[] {
 }
 
 /**
- * Decodes one entry of `rules`. Returns undefined if the entry is not an object, or if a list of the entry is not an
- * array of strings. Such a list is not ignored, because the rule could then allow more.
+ * Decodes one entry of `rules`; undefined for a malformed entry. A malformed list is not ignored, because the rule
+ * could then allow more.
  */
 export function ruleOf(value: unknown): Rule | undefined {
   if (!isObject(value)) return undefined;

@@ -20,22 +20,19 @@ export type ReadyRule = {
 };
 
 /**
- * A rule with an entry that matches the group and resource of a request. If `plugin` is defined, this entry applies
- * only to types and routes of the plugin.
+ * A rule with an entry that matches the group and resource of a request. With `plugin`, the entry applies only to types
+ * and routes of this plugin.
  */
 export type Candidate = {
   readonly ready: ReadyRule;
   readonly plugin: string | undefined;
 };
 
-/**
- * The resource rules of a role for one API group, or for the group `*`. Most decisions need only one look-up in
- * `byText`.
- */
+/** The resource rules of a role for one API group, or for the group `*`. */
 type GroupTable = {
   /**
-   * The rules by their entries of `resources` other than `*`. The part of an entry before the first slash may be a
-   * plugin's name, so a rule with such an entry is also stored under the part after this slash.
+   * The rules by their entries of `resources` other than `*`. An entry with a slash is also stored under the part after
+   * the first slash, because the part before may be a plugin's name.
    */
   readonly byText: Map<string, Candidate[]>;
   /** Rules with the entry `*`, which matches every resource. */
@@ -45,8 +42,8 @@ type GroupTable = {
 };
 
 /**
- * An index of the rules of one role. A decision reads only the rules with a matching group and resource, or with a
- * matching path, and does not parse entries.
+ * An index of the rules of one role. A decision reads only rules with a matching group and resource, or with a matching
+ * path, and parses no entries.
  */
 export class RoleTable {
   readonly role: Role;
@@ -84,7 +81,7 @@ export class RoleTable {
   }
 
   /**
-   * Returns the rules with a matching group and resource, in the order of the role's rules; a rule may appear twice.
+   * Returns the rules with a matching group and resource, in the order of the role's rules. A rule may appear twice.
    */
   candidates(request: RequestedResource): readonly Candidate[] {
     const found: Candidate[] = [];
@@ -96,8 +93,8 @@ export class RoleTable {
   }
 
   /**
-   * Returns the first rule that allows the request; undefined if no rule allows it. `text` is the request's
-   * `resourceText`. Usually the role has no rule for the group, and the search then allocates no memory.
+   * Returns the first rule that allows the request; undefined without such a rule. `text` is the request's
+   * `resourceText`.
    */
   findResource(decision: RuleDecision, text: string): Grant | undefined {
     const own = this.#groups.get(decision.request.group);
@@ -108,7 +105,7 @@ export class RoleTable {
   }
 
   /**
-   * Returns the first rule that allows the request; undefined if no rule allows it. `texts` are the request's
+   * Returns the first rule that allows the request; undefined without such a rule. `texts` are the request's
    * `pathTexts`.
    */
   findPath(request: NonResourceRequest, texts: readonly string[]): Grant | undefined {
@@ -156,17 +153,16 @@ function collect(
 const none: readonly Candidate[] = [];
 
 /**
- * Whether the rule applies to the types and routes of all plugins. Only such rules are used if the rule was found by
- * one of the `resourcePatterns`, because a `*` in an entry with a plugin's name is not a wildcard.
+ * Returns whether the rule applies to the types and routes of all plugins. Rules that were found by `resourcePatterns`
+ * must do so, because a `*` in an entry with a plugin's name is no wildcard.
  */
 function isOfAnyPlugin({ plugin }: Candidate): boolean {
   return plugin === undefined;
 }
 
 /**
- * One decision. `owner` is the plugin that declares the type or route of the request; undefined if there is none, and
- * null before `pluginOf` is called. `pluginOf` is called at most once, and only for a matching entry with a plugin's
- * name.
+ * One decision. `owner` is the plugin that declares the type or route of the request: undefined without a plugin, and
+ * null before the first call of `pluginOf`.
  */
 export type RuleDecision = {
   readonly request: ResourceRequest;
@@ -203,14 +199,14 @@ function earlier(
 }
 
 /**
- * Returns the plugin that must own the type or route of the request for the rule to allow the request. Returns
- * undefined if the entry names no plugin, or if the rule does not allow the request's verb or name.
+ * Returns the plugin that must own the type or route of the request, so that the rule allows the request. Returns
+ * undefined if the entry names no plugin, or if the rule does not allow the verb or the name.
  */
 export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequest): string | undefined {
   return plugin !== undefined && allows(ready, request) ? plugin : undefined;
 }
 
-/** Whether the rule allows the request, given that group and resource match. */
+/** Returns whether the rule allows a request with a matching group and resource. */
 export function isGranted({ ready, plugin }: Candidate, decision: RuleDecision): boolean {
   if (!allows(ready, decision.request)) return false;
   if (plugin === undefined) return true;
@@ -218,16 +214,14 @@ export function isGranted({ ready, plugin }: Candidate, decision: RuleDecision):
   return decision.owner === plugin;
 }
 
-/**
- * Whether the rule allows the verb. A non-resource rule may list the HTTP method instead of the verb (decision 6.4).
- */
+/** A non-resource rule may list the HTTP method instead of the verb (decision 6.4). */
 function allowsVerb({ grant, anyVerb }: ReadyRule, { verb, method }: NonResourceRequest): boolean {
   return anyVerb || grant.rule.verbs.includes(verb) || grant.rule.verbs.includes(method);
 }
 
 /**
- * Whether the rule allows the verb and the name of the request. The name is from the path, or from the field selector
- * of a list or watch. A rule with a list of names does not allow a request without a name.
+ * Returns whether the rule allows the verb and the name of the request. The name is in the path, or in the field
+ * selector of a list or watch. A rule with names does not allow a request without a name.
  */
 function allows({ grant, anyVerb, names }: ReadyRule, { verb, name, selectedName }: ResourceRequest): boolean {
   if (!anyVerb && !grant.rule.verbs.includes(verb)) return false;

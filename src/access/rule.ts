@@ -1,4 +1,4 @@
-/** One rule of a role (seed 2.8). A rule can only allow requests, not deny them. */
+/** One rule of a role (seed 2.8). A rule cannot deny requests. */
 export type Rule = ResourceRule | NonResourceRule;
 
 export type ResourceRule = {
@@ -6,7 +6,7 @@ export type ResourceRule = {
   readonly apiGroups: readonly string[];
   // Entries of the forms R, R/S, *, */S and R/*, or, with a plugin, P/R and P/R/S (decision 6.5).
   readonly resources: readonly string[];
-  /** Names, and patterns with one `*`; undefined if the rule applies to all names. */
+  /** Names, and patterns with one `*`; undefined for all names. */
   readonly resourceNames: readonly string[] | undefined;
   readonly verbs: readonly string[];
 };

@@ -27,11 +27,11 @@ export type AdministratorOptions = {
   readonly passwords: Pick<Passwords, 'verify' | 'turns'>;
   readonly uuid: () => string;
   readonly dataDir: string;
-  /** `ADMIN_PASSWORD`: used only if there is no super administrator and the user `admin` has no password. */
+  /** `ADMIN_PASSWORD`, used only if there is no super administrator and the user `admin` has no password. */
   readonly password: string | undefined;
 };
 
-/** `notices`: printed to standard error for the operator; none contains a password. */
+/** `notices` are for the operator, and contain no password. */
 export type AdministratorReport = {
   readonly created: boolean;
   readonly notices: readonly string[];
@@ -40,7 +40,7 @@ export type AdministratorReport = {
 const platform: PlatformSubject = { kind: 'platform', part: 'administrator' };
 
 /**
- * Creates the user `admin` and binds the user to the super role, if no user has that role (decision 7.7). Each step
+ * Creates the user `admin` and binds the user to the super role, if no user has this role (decision 7.7). Each step
  * checks the current state, so the next start completes an interrupted start, and only one of several nodes creates
  * each object.
  */
@@ -52,7 +52,7 @@ export async function ensureAdministrator(options: AdministratorOptions): Promis
   return { created: made.created, notices: [...made.notices, ...bound] };
 }
 
-/** Whether a user that can log in is a super administrator. */
+/** Returns whether a user that can log in is a super administrator. */
 export function isHeld(permissions: Pick<PermissionReader, 'holders'>): boolean {
   for (const holder of permissions.holders(superRole)) return holder.user !== '';
   return false;
@@ -112,9 +112,8 @@ type WrittenPassword = {
 };
 
 /**
- * Writes a generated password to a file before it writes the user, so that the file contains any valid generated
- * password. The file is deleted only if the password is certainly invalid, because an append with unknown outcome may
- * still succeed.
+ * Writes a generated password to a file before the user is written, so that a valid password is never lost. The file is
+ * deleted only if the password is certainly invalid, because an append with an unknown outcome may still succeed.
  */
 async function withPassword(
   options: AdministratorOptions,
@@ -125,8 +124,8 @@ async function withPassword(
   const chosen = password ?? randomBytes(18).toString('base64url');
   if (password === undefined) await writePassword(path, chosen);
   const outcome = await use(chosen);
-  // A write with an unknown outcome may have been appended, although its retry is rejected. A generated password is
-  // unique: if the user has this password, that write was appended.
+  // The write may have been appended even if its retry is rejected. A generated password is unique: if the user has
+  // this password, the write was appended.
   const counts = outcome.ok || (password === undefined && (await isPassword(options, chosen)));
   const isRefused = !counts && outcome.rejection.reason !== 'unavailable';
   if (isRefused && password === undefined) await rm(path, { force: true });
@@ -188,9 +187,7 @@ function settled(outcome: WriteOutcome): void {
   if (!outcome.ok) throw new Error(`cannot create the super administrator: ${outcome.rejection.detail}`);
 }
 
-/**
- * Writes the file atomically. Other users of the machine can never read the file, not even while the file is created.
- */
+/** Writes the file atomically. Other users of the machine can never read the file. */
 async function writePassword(path: string, password: string): Promise<void> {
   const temporary = `${path}.new`;
   await rm(temporary, { force: true });

@@ -9,12 +9,12 @@ import { AccessWindow } from './access-window.ts';
 
 export type AccessEventsDependencies = {
   readonly log: Pick<EventLog, 'append'>;
-  /** The stream of this process. No other process writes to the stream. */
+  /** The stream of this process, to which no other process writes. */
   readonly stream: StreamName;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** The state of the disk. No new event is appended while the disk is nearly full. */
+  /** No new event is appended while the disk is nearly full. */
   readonly disk?: { isShort(): boolean; take(bytes: number): void };
   /** Called with a reason when appends begin to fail, and with undefined when an append succeeds again. */
   readonly onState: (reason: string | undefined) => void;
@@ -26,12 +26,11 @@ type Batch = {
 };
 
 /**
- * Records accesses (log-ins, log-outs and refused requests) as events, at most one event each second. A crash loses the
- * accesses that no event contains yet, usually those of the last second. Requests never wait for the log. While the log
- * is unavailable, all accesses go into one window, which counts every access and describes a bounded number of them.
+ * Records accesses (log-ins, log-outs and refused requests) as events, at most one event each second. Requests never
+ * wait for the log. While the log is unavailable, one window counts all accesses and describes a limited number.
  *
- * The stream has one writer, so its revision is known. An event with unknown outcome is appended again, with the same
- * id at the same revision, before the next event (consistency protocol, 3).
+ * The stream has one writer, so its revision is known. An event with an unknown outcome is appended again, with the
+ * same id and revision, before the next event (consistency protocol, 3).
  */
 export class AccessEvents implements AccessRecorder {
   readonly #dependencies: AccessEventsDependencies;
@@ -54,12 +53,12 @@ export class AccessEvents implements AccessRecorder {
     this.#bytes = new TokenBucket(rate, dependencies.clock.monotonic());
   }
 
-  /** By kind: the number of accesses since the start. */
+  /** The number of accesses since the start, by kind. */
   get totals(): ReadonlyMap<AccessKind, number> {
     return this.#totals;
   }
 
-  /** The number of accesses since the start that are counted but not described in an event. */
+  /** The number of accesses since the start that no event describes. */
   get omitted(): number {
     return this.#omitted;
   }
@@ -84,7 +83,7 @@ export class AccessEvents implements AccessRecorder {
 
   async #writeRest(): Promise<void> {
     await this.#writing;
-    // The first append is that of the pending event, if any, and the next one is that of the window.
+    // At most one append for the pending event, and one append for the window.
     for (let left = 2; left > 0 && (this.#batch ?? this.#window) !== undefined; left -= 1) await this.#write();
   }
 
@@ -123,8 +122,8 @@ export class AccessEvents implements AccessRecorder {
       this.#report(undefined);
       return;
     }
-    // No other process writes to the stream, so another event at this revision means that the log is damaged or
-    // restored. The event gets a new id, because an id cannot be used at another revision.
+    // Another event at this revision means that the log is damaged or restored, because the stream has one writer. The
+    // event gets a new id, because an id cannot be used at another revision.
     if (outcome.reason === 'conflict')
       this.#batch = { event: { ...batch.event, id: this.#dependencies.uuid() }, expected: outcome.actual };
     this.#report(

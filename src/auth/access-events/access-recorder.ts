@@ -4,11 +4,11 @@ import type { AccessKind } from '../../command/event.ts';
 export type Access = {
   readonly kind: AccessKind;
   readonly requestId: string;
-  /** The client's address; empty if the connection has none. */
+  /** The client's address; empty if unknown. */
   readonly address: string;
   /**
-   * The name of an existing user; null if no user has the name. An unknown name is not recorded, because it may be a
-   * password that was typed into the wrong field.
+   * The name of an existing user; null for an unknown name, which is not recorded because the name may be a mistyped
+   * password.
    */
   readonly user?: string | null | undefined;
   /** The name of the personal access token. */
@@ -18,7 +18,7 @@ export type Access = {
   readonly path?: string | undefined;
 };
 
-/** Port: records accesses in the log. `record` neither waits nor throws. */
+/** Records accesses in the log. `record` neither waits nor throws. */
 export type AccessRecorder = { record(access: Access): void };
 
 export const unrecorded: AccessRecorder = { record: () => undefined };

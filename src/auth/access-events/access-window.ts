@@ -9,15 +9,15 @@ import {
 import type { Access } from './access-recorder.ts';
 
 /**
- * The accesses between two events. The window counts all accesses, and describes as many of them as the limits allow.
- * Log-ins and log-outs have a limit of their own, because clients can cause any number of refusals.
+ * The accesses between two events. The window counts all accesses, and describes as many as the limits allow. Log-ins
+ * and log-outs have their own limit, because clients can cause any number of refusals.
  */
 export class AccessWindow {
   readonly #from: string;
   readonly #takeBytes: (bytes: number) => boolean;
   readonly #counts = new Map<AccessKind, number>();
   readonly #entries: AccessEntry[] = [];
-  /** By kind and source: the number of refusals within the limit of one source. */
+  /** The number of refusals by kind and source, up to the limit of one source. */
   readonly #sources = new Map<string, number>();
   #certainBytes = 0;
 
@@ -27,7 +27,7 @@ export class AccessWindow {
     this.#takeBytes = takeBytes;
   }
 
-  /** Counts the access, and returns whether the event will describe the access. */
+  /** Counts the access. Returns whether the event will describe the access. */
   add(access: Access, time: string): boolean {
     const { kind } = access;
     this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1);

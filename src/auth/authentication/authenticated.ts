@@ -16,7 +16,7 @@ export function unauthorized(detail: string): NotAuthenticated {
   return { ok: false, reason: 'unauthorized', detail };
 }
 
-/** The refusal of credentials that may be valid, but that this node cannot check now. The client should retry. */
+/** The refusal of credentials that this node cannot check now. The client should retry. */
 export const unavailableNow: NotAuthenticated = {
   ok: false,
   reason: 'unavailable',
@@ -26,5 +26,5 @@ export const unavailableNow: NotAuthenticated = {
   retryAfterSeconds: 1,
 };
 
-/** The same refusal for an unknown user, a disabled user, a user without a password, and a wrong password. */
+/** The refusal of a wrong password. The same for an unknown user, a disabled user, and a user without a password. */
 export const invalidPassword: NotAuthenticated = unauthorized('the user name or password is wrong');

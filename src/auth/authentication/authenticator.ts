@@ -29,13 +29,13 @@ export type AuthenticatorDependencies = {
   readonly passwords: Passwords;
   readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'token' | 'session' | 'subscribe'>;
   readonly clock: Clock;
-  /** Verifies tokens of the identity provider; undefined when none is configured. */
+  /** Verifies tokens of the identity provider; undefined without a provider. */
   readonly oidc?: OidcVerifier | undefined;
   /** The issuer of the identity provider for log-ins in a browser; sessions of another issuer are invalid. */
   readonly issuer?: string | undefined;
   /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
   readonly unfoldedWrites?: Pick<UnfoldedWrites, 'refreshToken' | 'refreshObject'> | undefined;
-  /** Records the use of a token or a session. The authenticator limits the rate of calls for each. */
+  /** Records the use of a token or a session. The authenticator limits the rate of calls. */
   readonly recordUse: RecordUse;
 };
 
@@ -55,7 +55,7 @@ type Question = From & {
   /** The key of the answer in the cache. */
   readonly key: string;
   readonly verify: (abandoned: AbortSignal) => Authenticated | Promise<Authenticated>;
-  /** Whether to cache the answer; if absent, the answer is cached. */
+  /** Returns whether to cache the answer; if absent, the answer is cached. */
   readonly isKept?: () => boolean;
 };
 
@@ -64,9 +64,9 @@ const badToken = unauthorized('the token is unknown, expired or revoked, or its 
 const deadSession = unauthorized(`the cookie ${sessionCookie} names no active session: log in again`);
 
 /**
- * Verifies credentials and returns their subject (decision 7). Verified credentials are cached by a keyed hash, so the
- * hot path needs one SHA-256, and no secret remains in memory. The key of the hash is random and new at every start.
- * Each request checks the cached subject against the tables again, so a change takes effect with the next request.
+ * Verifies credentials and returns their subject (decision 7). Verified credentials are cached by a keyed hash with a
+ * new random key at each start, so no secret remains in memory. Each request checks the cached subject against the
+ * tables, so a change takes effect with the next request.
  */
 export class Authenticator {
   readonly #dependencies: AuthenticatorDependencies;
@@ -109,12 +109,12 @@ export class Authenticator {
     );
   }
 
-  /** Whether the subject's credential is valid now. */
+  /** Returns whether the subject's credential is valid now. */
   isValid(subject: Subject): boolean {
     return isCredentialValid(this.#records, subject, this.#dependencies.clock.now());
   }
 
-  /** Verifies a password, for a log-in or for a change of the caller's own password, within the limits of log-ins. */
+  /** Verifies a password within the limits of log-ins, for a log-in or for a change of the caller's own password. */
   async verifyPassword(username: string, password: string, from: From): Promise<PasswordVerified> {
     const answer = await this.#recognizePair({ username, password }, from);
     if (!answer.ok) return answer;
@@ -123,8 +123,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the answer for a header, from the cache if possible. A verified password is cached for one address only. So
-   * an address with too many failed log-ins gets the same refusal for a correct password as for a wrong one.
+   * Returns the answer for a header, from the cache if possible. A verified password is cached for one address, so that
+   * an address with too many failed log-ins cannot test passwords against the cache.
    */
   #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
     const source = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
@@ -132,14 +132,14 @@ export class Authenticator {
     return this.#recall(key, from.address) ?? this.#verifyHeaderOnce(key, authorization, from);
   }
 
-  /** This method is separate so that the hot path allocates no closures. */
+  /** A separate method, so that the hot path allocates no closures. */
   async #verifyHeaderOnce(key: string, authorization: string, { address, signal }: From): Promise<Authenticated> {
     return this.#verifyOnce({
       key,
       address,
       signal,
       verify: (abandoned) => this.#verifyHeader(authorization, { address, signal: () => abandoned }),
-      // Unusual spellings of credentials are not cached, because they would only evict entries of other clients.
+      // Unusual spellings are not cached, because they would evict entries of other clients.
       isKept: () => isUsual(authorization),
     });
   }
@@ -165,7 +165,7 @@ export class Authenticator {
   /** Returns the cached answer; undefined if a verification is needed. */
   #recall(key: string, address: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
-    // Before the tables have loaded the log, they may lack a user, and this user must not be refused as unknown.
+    // Before the tables are loaded, a missing user may exist.
     if (!permissions.isReady()) return unavailableNow;
     const known = this.#remembered.get(key);
     if (known === undefined) return undefined;
@@ -178,7 +178,7 @@ export class Authenticator {
   }
 
   async #verifyOnce({ key, address, signal, verify, isKept }: Question): Promise<Authenticated> {
-    // Only requests from one address share a verification, since another address may have exceeded its failure limit.
+    // Another address may have exceeded its limit of failures, so the address is a part of the key.
     return this.#pending.run(
       `${key} ${address}`,
       async (abandoned) => {
@@ -260,7 +260,7 @@ export class Authenticator {
   #remember(key: string, subject: UserSubject): void {
     const { clock } = this.#dependencies;
     const { credential } = subject;
-    // The leeway for clock differences does not extend the time for which a credential is cached.
+    // The leeway for clock differences does not extend the time in the cache.
     const forMs =
       credential.kind === 'oidc'
         ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now())
@@ -270,7 +270,7 @@ export class Authenticator {
     this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs });
   }
 
-  /** Drops the cached credentials of these users that are no longer valid. */
+  /** Drops the cached credentials of the users that are no longer valid. */
   #forget(users: Pick<ReadonlySet<string>, 'has'>): void {
     for (const [
       key,
@@ -283,7 +283,7 @@ export class Authenticator {
   }
 }
 
-/** Whether the header has the spelling that most clients send. Each credential has exactly one such spelling. */
+/** Returns whether the header has the usual spelling. Each credential has exactly one usual spelling. */
 function isUsual(authorization: string): boolean {
   const pair = basicPair(authorization);
   return pair === undefined ? /^Bearer [^ ]/u.test(authorization) : basicHeader(pair) === authorization;

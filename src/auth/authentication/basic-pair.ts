@@ -4,8 +4,8 @@ export type BasicPair = {
 };
 
 /**
- * Returns the user name and password of an Authorization header (RFC 7617, UTF-8); undefined for any other scheme and
- * for malformed credentials.
+ * Returns the user name and password of an Authorization header (RFC 7617, UTF-8); undefined for other schemes and
+ * malformed credentials.
  */
 export function basicPair(authorization: string): BasicPair | undefined {
   const credentials = /^basic +([A-Za-z0-9+/_-]+={0,2})$/iu.exec(authorization)?.[1];

@@ -5,7 +5,7 @@ import { makeRoom } from './make-room.ts';
 /** A kind of credential with recorded uses. */
 type UsedKind = 'token' | 'session';
 
-/** Records the use of the token or the session with a name. */
+/** Records the use of the token or session with the given name. */
 export type RecordUse = Readonly<Record<UsedKind, (name: string) => void>>;
 
 const intervalsMs: Readonly<Record<UsedKind, number>> = { token: tokenUseRecordMs, session: sessionUseRecordMs };
@@ -14,7 +14,7 @@ const intervalsMs: Readonly<Record<UsedKind, number>> = { token: tokenUseRecordM
 export class CredentialUses {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #record: RecordUse;
-  /** By uid, the monotonic time at which the last use was recorded, oldest first. */
+  /** The monotonic time of the last recorded use, by uid, oldest first. */
   readonly #recorded = new Map<string, number>();
 
   constructor({ clock, recordUse }: { readonly clock: Pick<Clock, 'monotonic'>; readonly recordUse: RecordUse }) {

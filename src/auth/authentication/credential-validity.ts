@@ -38,7 +38,7 @@ export function isSessionGood(records: Records, session: SessionRecord, now: num
   );
 }
 
-/** Whether the subject's credential is valid at the time `now` (epoch milliseconds). */
+/** `now` is in epoch milliseconds. */
 export function isCredentialValid(records: Records, subject: Subject, now: number): boolean {
   if (subject.kind !== 'user') return true;
   const { name, credential } = subject;
@@ -61,8 +61,7 @@ export function isCredentialValid(records: Records, subject: Subject, now: numbe
 }
 
 /**
- * Returns the subject of a verified password. The subject's credential is valid while the user is enabled and has this
- * password.
+ * Returns the subject of a verified password. The credential is valid while the user is enabled and has this password.
  */
 export function passwordSubject({ name, uid, passwordRevision: revision }: UserRecord): UserSubject {
   return {

@@ -32,9 +32,8 @@ const refused = unauthorized(
 );
 
 /**
- * Verifies bearer tokens of the configured identity provider (decision 7.5). Such a token authenticates the user
- * `oidc:<claim>`, for which no User object is needed. No local user can have this name, because local names contain no
- * colon.
+ * Verifies bearer tokens of the configured identity provider (decision 7.5). A token authenticates the user
+ * `oidc:<claim>`, which needs no User object. The names of local users contain no colon.
  */
 export class OidcVerifier {
   readonly #dependencies: OidcDependencies;
@@ -94,8 +93,8 @@ export class OidcVerifier {
 }
 
 /**
- * Returns the user name from the claim; undefined if the claim is missing or invalid. Bindings and events contain the
- * name, so its length is limited and it must not contain control characters.
+ * Returns the user name from the claim; undefined if missing or invalid. Bindings and events contain the name, so its
+ * length is limited and it must not contain control characters.
  */
 function userClaim(payload: JWTPayload, name: string): string | undefined {
   const claim = Object.hasOwn(payload, name) ? payload[name] : undefined;

@@ -28,8 +28,8 @@ export type SecretsDependencies = {
 };
 
 /**
- * Password hashes and token digests, in the stream `secret:<uid>` of their object. Hashes and digests are folded into a
- * table, so that credentials can be verified while the log is unavailable. No API, watch or list reads the table.
+ * Password hashes and token digests, in the stream `secret:<uid>` of their object. Both are folded into a table, so
+ * that credentials can be verified while the log is unavailable. No API, watch or list reads the table.
  */
 export class Secrets implements SecretKeeper {
   readonly #log: SecretsDependencies['log'];
@@ -57,19 +57,19 @@ export class Secrets implements SecretKeeper {
   }
 
   /**
-   * Returns the hash at exactly this revision of the secret stream. The hash is appended before the event of the user
-   * that contains the revision, so a node that has folded this event has also folded the hash.
+   * Returns the hash at exactly this revision of the secret stream. The hash precedes the user's event that contains
+   * the revision, so a node that has folded this event also has the hash.
    */
   passwordHash(uid: string, revision: number): string | undefined {
     return this.#folded.passwordHash(uid, revision);
   }
 
-  /** Returns the digest of the text of the token or session, from this node's table. */
+  /** Returns the digest of a token's or session's text, from this node's table. */
   tokenDigest(uid: string): string | undefined {
     return this.#folded.tokenDigest(uid);
   }
 
-  /** Reads the digest of the text of the token or session from the log, since this node may not have folded it yet. */
+  /** Reads the digest of a token's or session's text from the log, because this node may not have folded the digest. */
   async issuedDigest(uid: string): Promise<string | undefined> {
     const recorded = await this.#log.readLast(streamOf(uid));
     const event = recorded === undefined ? undefined : decodeEvent(recorded).event;
@@ -77,8 +77,8 @@ export class Secrets implements SecretKeeper {
   }
 
   /**
-   * Appends at the next revision of the stream. After a conflict with another writer, tries again a few times. The
-   * event then gets a new id, because an event id belongs to one revision.
+   * Appends at the next revision of the stream. After a conflict, tries again a few times with a new event id, because
+   * an event id belongs to one revision.
    */
   async #append(stream: StreamName, event: SecretEvent, metadata: EventMetadata): Promise<KeptOutcome> {
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {

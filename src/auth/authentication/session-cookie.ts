@@ -34,8 +34,8 @@ function attributes(isSecure: boolean): string {
 }
 
 /**
- * Returns the CSRF token of a session. A page sends the token with every write; another site cannot find out the token.
- * The token is derived from the text of the cookie, so it is not stored.
+ * Returns the CSRF token of a session. A page sends the token with each write, and another site cannot know the token.
+ * The token is derived from the text of the cookie and is not stored.
  */
 export function csrfTokenOf(text: string): string {
   return hash('sha256', `ledgerplane csrf token of ${text}`, 'base64url');

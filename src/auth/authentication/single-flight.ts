@@ -19,7 +19,7 @@ export class SingleFlight<Result> {
     const leave = (): void => {
       running.waiting -= 1;
       if (running.waiting > 0) return;
-      // This run is aborted, so a later caller must start a new one.
+      // An aborted run must not be shared with a later caller.
       this.#end(key, running);
       running.abandoned.abort();
     };

@@ -5,13 +5,12 @@ import { tokenKey } from '../types/platform-types.ts';
 import { refuseViolations, membersAt } from '../types/type-members.ts';
 
 /**
- * Limits the number of tokens of one owner. A token is counted as soon as its create is accepted, even before it is
- * folded, so concurrent creates on one node cannot exceed the limit. Between nodes the limit is approximate, because a
- * node counts another node's tokens only after it has folded them.
+ * Limits the number of tokens of one owner. A token counts as soon as its create is accepted, so concurrent creates on
+ * one node cannot exceed the limit. Between nodes, the limit is approximate.
  */
 export class TokenQuota {
   readonly #permissions: Pick<PermissionReader, 'tokensOf' | 'token'>;
-  /** By owner, the uids of the tokens with a create in progress. */
+  /** The uids of the tokens with a create in progress, by owner. */
   readonly #unsettled = new Map<string, Set<string>>();
 
   constructor(permissions: Pick<PermissionReader, 'tokensOf' | 'token'>) {
@@ -24,7 +23,7 @@ export class TokenQuota {
     const { owner } = membersAt(after, 'spec');
     if (typeof owner !== 'string') return undefined;
     const unsettled = this.#unsettled.get(owner) ?? new Set<string>();
-    // A token may be folded before its write returns. Such a token must be counted only once.
+    // A token may be folded before its write returns, and must be counted once.
     const making = [...unsettled].filter((uid) => this.#permissions.token(uid) === undefined).length;
     if (this.#permissions.tokensOf(owner) + making >= tokensPerUserMax)
       return refuseViolations(after, [{ pointer: '', detail: full }]);

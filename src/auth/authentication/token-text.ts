@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** The kind of a text: a personal access token or a session cookie. The two kinds are not interchangeable. */
+/** The kind of a text: a personal access token or a session cookie. */
 export type TokenPrefix = 'pat' | 'ses';
 
 const form = /^(pat|ses)_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/u;
@@ -19,7 +19,7 @@ export function uidOfToken(text: string, prefix: TokenPrefix): string | undefine
   return found === prefix ? uid.join('-') : undefined;
 }
 
-/** Returns the digest that is stored for a token text. The text cannot be derived from the digest. */
+/** Returns the digest that is stored for a token text. */
 export function digestOf(text: string): string {
   return hash('sha256', text, 'hex');
 }

@@ -16,9 +16,8 @@ export type ElsewhereDependencies = {
 };
 
 /**
- * Folds recent writes of other nodes that this node has not folded yet. The class is used only before a refusal, so
- * that this node does not refuse a token or password that another node has created. If the log contains no new events,
- * a refusal costs one read of the log.
+ * Folds recent writes of other nodes before a refusal, so that this node does not refuse a token or password that
+ * another node has created. Without new events, a refusal costs one read of the log.
  */
 export class UnfoldedWrites {
   readonly #dependencies: ElsewhereDependencies;
@@ -28,9 +27,9 @@ export class UnfoldedWrites {
   }
 
   /**
-   * Looks in the log for a token or session that this node has not folded. Returns 'retry' if all events that may
-   * concern it are now folded, 'never-issued' if the log has no token or session with this text, and 'undecided' if the
-   * log cannot be read or folded in time.
+   * Looks in the log for a token or session that this node has not folded. 'retry': all relevant events are now folded.
+   * 'never-issued': the log has no token or session with this text. 'undecided': the log cannot be read or folded in
+   * time.
    */
   async refreshToken(uid: string, text: string): Promise<'retry' | 'never-issued' | 'undecided'> {
     const { log, reader, secrets } = this.#dependencies;
@@ -46,8 +45,8 @@ export class UnfoldedWrites {
   }
 
   /**
-   * Looks in the log for newer events of an object, and waits until this node has folded them. Returns true if newer
-   * events exist and are now folded; false also if the log is unavailable.
+   * Looks in the log for newer events of an object, and waits until this node has folded the events. Returns true if
+   * newer events exist and are folded; also false if the log is unavailable.
    */
   async refreshObject(type: TypeKey, name: string): Promise<boolean> {
     const { log, reader } = this.#dependencies;

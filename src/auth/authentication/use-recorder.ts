@@ -14,7 +14,7 @@ export type UseRecorderDependencies = {
   readonly type: ResourceType;
   /** The part of the platform that writes the use. */
   readonly part: string;
-  /** The shortest interval between two recorded uses, in milliseconds. */
+  /** The minimum interval between two recorded uses, in milliseconds. */
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly uuid: () => string;
@@ -22,9 +22,9 @@ export type UseRecorderDependencies = {
 };
 
 /**
- * Creates a function that records the last use of a token or session in `status.lastUsedAt` of the object with the
- * given name. Callers do not await the function. A failure is only logged, because the next use is recorded again. The
- * function writes nothing within the interval after the last recorded use, even after a restart.
+ * Creates a function that records the last use of a token or session in `status.lastUsedAt` of its object. Callers do
+ * not await the function, and failures are only reported. Within the interval after the last recorded use, nothing is
+ * written.
  */
 export function createUseRecorder({
   execute,
@@ -59,15 +59,12 @@ export function createUseRecorder({
   };
 }
 
-/**
- * Whether the failure needs no report: the object was deleted, or the disk is nearly full, which the server reports
- * elsewhere.
- */
+/** Returns whether the failure needs no report: the object was deleted, or the disk is nearly full. */
 function isExpected(reason: RejectionReason): boolean {
   return reason === 'not-found' || reason === 'insufficient-storage';
 }
 
-/** Returns the last recorded use in epoch milliseconds; -Infinity if no use is recorded. */
+/** Returns the last recorded use in epoch milliseconds; -Infinity without a recorded use. */
 function lastUse(bytes: Uint8Array): number {
   const status = storedObject(bytes)['status'];
   const at =

@@ -5,9 +5,9 @@ import { roleNameOf, userNamesOf } from '../types/role-binding-type.ts';
 import { membersAt } from '../types/type-members.ts';
 
 /**
- * Returns the users that a change affects: a created, changed or deleted user; the owner of a changed or deleted token
- * or session; and users that lose a role. A user that a change adds to a binding is not included, because another check
- * covers the granted rules.
+ * Returns the users that a change affects: the user that is written; the owner of a changed or deleted token or
+ * session; and users that lose a role. Users that gain a role are not included, because another check covers granted
+ * rules.
  */
 export function affectedUsers({ type, before, after }: DecidedChange): readonly string[] {
   const object = after ?? before;

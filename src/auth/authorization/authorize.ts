@@ -3,25 +3,18 @@ import { actorOf, type Subject } from '../../command/subject.ts';
 import type { ApiRequest, PermissionReader } from '../../read/permission-reader.ts';
 
 export type Authorized =
-  /**
-   * `grant`: the rule that allows the request; absent for a probe before the permission tables are ready, because such
-   * a probe needs no rule.
-   */
+  /** `grant` is the rule that allows the request; absent for a probe before the permission tables are ready. */
   | { readonly allowed: true; readonly grant?: Grant | undefined }
   /**
-   * `isUndecided`: the request may be allowed later, because the tables are not loaded yet or a plugin is not active
-   * yet. `idle`: the state of a plugin that serves no requests now, if one of the subject's rules would allow the
-   * request while that plugin serves it. `reason` includes this state.
+   * `isUndecided`: the request may be allowed later. `idle` is the state of a plugin that serves no requests now, if
+   * the subject's rules would allow the request otherwise. `reason` includes this state.
    */
   | { readonly allowed: false; readonly reason: string; readonly isUndecided?: true; readonly idle?: string };
 
 /** Decides whether a subject may make a request: for HTTP requests, watches, clients of plugins and access reviews. */
 export type Authorize = (subject: Subject, request: ApiRequest) => Authorized;
 
-/**
- * A plugin that serves no requests now. `state`: a text that describes the state. `isTransient`: the plugin may serve
- * soon.
- */
+/** A plugin that serves no requests now. `state` is a text. `isTransient`: the plugin may serve soon. */
 export type IdlePlugin = {
   readonly state: string;
   readonly isTransient: boolean;
@@ -29,12 +22,9 @@ export type IdlePlugin = {
 
 export type AuthorizerDependencies = {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'rightsOf'>;
-  /** Returns the plugin that owns the type or route of a request. Some rules name a plugin (decision 6.5). */
+  /** Returns the plugin that owns the type or route of a request, because some rules name a plugin (decision 6.5). */
   readonly pluginOf: (request: ApiRequest) => string | undefined;
-  /**
-   * Returns the state of a plugin that serves no requests now; undefined if the plugin serves requests or does not
-   * exist.
-   */
+  /** Returns the state of a plugin that serves no requests now; undefined for other plugins. */
   readonly idleOf?: (plugin: string) => IdlePlugin | undefined;
 };
 
@@ -80,17 +70,14 @@ function refused(subject: Subject, request: ApiRequest, idle: IdlePlugin | undef
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
 /**
- * Whether the request is a health probe or reads the version. Process supervisors send such requests even during the
- * start.
+ * Returns whether the request is a health probe or reads the version. Process supervisors send such requests even
+ * during the start.
  */
 export function isProbe(request: ApiRequest): boolean {
   return request.kind === 'non-resource' && request.verb === 'get' && probes.has(request.path);
 }
 
-/**
- * Returns the text of a refusal in Kubernetes' wording, with verb, resource and name. The text does not reveal whether
- * the object exists.
- */
+/** Returns the text of a refusal in Kubernetes' wording. The text does not reveal whether the object exists. */
 export function refusalOf(subject: Subject, request: ApiRequest): string {
   const who =
     subject.kind === 'visitor'
@@ -109,8 +96,8 @@ export function refusalOf(subject: Subject, request: ApiRequest): string {
 }
 
 /**
- * If the caller uses a token that is limited to some roles, returns words that name the token, because it may lack a
- * right that its user has. Otherwise returns an empty text.
+ * Names a token that is limited to some roles, because the token may lack rights of its user. Otherwise returns an
+ * empty text.
  */
 function confinement(subject: Subject): string {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined)

@@ -7,8 +7,8 @@ export type GatedPermissions = Pick<
 >;
 
 /**
- * Wraps the permission tables so that they are not ready before `isAdministered` returns true. Otherwise, the
- * administrator's correct password would be refused as wrong before the first administrator exists.
+ * Wraps the permission tables, which are not ready before `isAdministered` returns true. Otherwise, the first
+ * administrator's correct password could be refused as wrong.
  */
 export function gatePermissions(permissions: PermissionReader, isAdministered: () => boolean): GatedPermissions {
   return {

@@ -18,9 +18,9 @@ type GrantTables = {
 };
 
 /**
- * Refuses a change that grants rights which the writer does not have, or that acts on a user with more rights than the
- * writer. A change of a role also requires the rights that the role granted before, because bindings outlive a deleted
- * role and would grant all rights of a later role with the same name. Returns undefined if the change is allowed.
+ * Refuses a change that grants rights which the writer does not have, or that acts on a user with more rights. A change
+ * of a role also requires the rights that the role granted before, because bindings outlive a deleted role. Returns
+ * undefined if the change is allowed.
  */
 export function refuseEscalation(change: DecidedChange, known: GrantTables): Refused | undefined {
   const { type, subject, before, after } = change;
@@ -45,8 +45,8 @@ export function refuseEscalation(change: DecidedChange, known: GrantTables): Ref
 }
 
 /**
- * Returns the rules of these users. If the writer is a visitor, the result includes the rules of all authenticated
- * users, because a visitor does not have these rules.
+ * Returns the rules of these users. A visitor as the writer lacks the rules of all authenticated users, so the result
+ * then includes these rules.
  */
 function rulesOfUsers(
   users: readonly string[],
@@ -60,15 +60,14 @@ function rulesOfUsers(
   ]);
 }
 
-/** Returns the rules that a role granted before this change or deletion. */
+/** Returns the rules that a role granted before its change or deletion. */
 function rulesGrantedBefore({ type, before }: DecidedChange, { permissions }: GrantTables): readonly Rule[] {
   return type.key === roleKey && before !== undefined ? permissions.rulesOf([before.metadata.name]) : [];
 }
 
 /**
- * Returns why a binding to a missing role is refused; undefined if the binding is allowed. A binding outlives its role,
- * and a later role of the same name may grant any rights. While the role is missing, no further user may be bound to
- * its name.
+ * Returns why a binding to a missing role is refused; undefined if the binding is allowed. A later role of the same
+ * name may grant any rights, so no further user may be bound to the name.
  */
 function describeMissingRole(change: DecidedChange, { permissions }: GrantTables): string | undefined {
   const { type, after } = change;
@@ -83,8 +82,8 @@ function describeMissingRole(change: DecidedChange, { permissions }: GrantTables
 }
 
 /**
- * Returns why the rules that a role would grant cannot be predicted: another user may add rules to the role, or to a
- * role on which the role depends. Returns undefined if the rules can be predicted.
+ * Returns why the rules of a role cannot be predicted: another user may add rules to the role, or to a role on which
+ * the role depends. Returns undefined if the rules can be predicted.
  */
 function describeUnpredictableRole(
   { before, after }: DecidedChange,
@@ -101,7 +100,7 @@ function describeUnpredictableRole(
   return missing === undefined ? undefined : `cannot depend on a role that does not exist: ${JSON.stringify(missing)}`;
 }
 
-/** Returns the rules that the change grants, including rules that the users already had before the change. */
+/** Returns the rules that the change grants, including rules that the users already had. */
 function rulesGrantedAfter(
   change: DecidedChange,
   after: ResourceObject,
@@ -109,7 +108,7 @@ function rulesGrantedAfter(
 ): readonly Rule[] {
   const { name } = after.metadata;
   switch (change.type.key) {
-    // A role grants all rules of its closure to its holders, and to the roles that depend on it or aggregate it.
+    // A role grants all rules of its closure, to its holders and to the roles that depend on it or aggregate it.
     case roleKey:
       return permissions.rulesOf([name], { name, role: roleOf(after, domain) });
     case roleBindingKey:
@@ -119,7 +118,7 @@ function rulesGrantedAfter(
   }
 }
 
-/** Whether the change binds a further user to the role. Removing a subject grants nothing. */
+/** Returns whether the change binds a further user to the role. */
 function bindsMore({ before }: DecidedChange, after: ResourceObject): boolean {
   if (before === undefined || roleNameOf(before) !== roleNameOf(after)) return true;
   const bound = new Set(userNamesOf(before));
@@ -133,7 +132,7 @@ function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rig
     : forbidden(change, `cannot create a token with a role that the user does not have: ${JSON.stringify(lacking)}`);
 }
 
-/** Refuses the change in Kubernetes' wording: first the object, then the user and the reason. */
+/** Refuses the change in Kubernetes' wording. */
 function forbidden({ type, subject, before, after }: DecidedChange, why: string): Refused {
   return refuse(
     'forbidden',

@@ -20,14 +20,12 @@ function isEnded(ends: Ends, { binding, user }: Holder): boolean {
   return 'user' in ends ? user === ends.user : binding === ends.binding && !ends.kept.has(user);
 }
 
-/** The guard stream. A change that may remove a holder of the super role first appends to this stream. */
+/** The stream of the guard. A change that may remove a holder of the super role first appends to this stream. */
 const guard = streamName('guard:super-administrators');
 
 /**
- * Ensures that one super administrator remains. A change that is accepted but not yet folded is treated as complete, so
- * two concurrent changes on one node cannot both remove the last holders. Between nodes, the guard stream serializes
- * the changes. Because the permission tables may lag, `removesHolder` uses the object's state in the decision instead
- * of the tables.
+ * Ensures that one super administrator remains. An accepted change that is not folded yet counts as complete, so two
+ * concurrent changes on one node cannot both remove the last holders. Between nodes, the guard serializes the changes.
  */
 export class SuperAdministratorGuard {
   readonly #permissions: PermissionReader;
@@ -44,8 +42,8 @@ export class SuperAdministratorGuard {
   }
 
   #checkEnds(ends: Ends): RuleCheck {
-    // Registers the change even if it removes no present holder: a user that the change removes may become a holder
-    // meanwhile. Otherwise this change and a concurrent one could together remove the last holders.
+    // Registers the change even if it removes no present holder, because a removed user may become a holder meanwhile.
+    // Otherwise this change and a concurrent change could together remove the last holders.
     const release = (): void => {
       this.#unsettled.delete(ends);
     };
@@ -61,7 +59,7 @@ export class SuperAdministratorGuard {
     return false;
   }
 
-  /** Whether a holder remains. Stops at the first one, because there may be thousands of holders. */
+  /** Returns whether a holder remains. Stops at the first holder, because there may be thousands. */
   #isAnyLeft(ends: Ends): boolean {
     const all = [ends, ...this.#unsettled];
     for (const holder of this.#permissions.holders(superRole))
@@ -71,8 +69,9 @@ export class SuperAdministratorGuard {
 }
 
 /**
- * Whether the change may remove a holder of the super role: the change removes a user from a binding to the role, or
- * disables or deletes a user that can log in.
+ * Returns whether the change may remove a holder of the super role: the change removes a user from a binding to the
+ * role, or disables or deletes a user that can log in. Uses the object's state in the decision, because the permission
+ * tables may lag.
  */
 function removesHolder({ type, before, after }: DecidedChange): boolean {
   if (before === undefined || before.metadata.deletionTimestamp !== undefined) return false;

@@ -22,10 +22,9 @@ export type GrantRulesDependencies = {
 };
 
 /**
- * Creates the rules for writes of the access control types (decision 6.7): a user can neither grant rights that the
+ * Creates the rules for writes of the access control types (decision 6.7). A user can neither grant rights that the
  * user does not have, nor act on a user with more rights. The super administrator role cannot change and always has a
- * holder. For all types, the rules check the rights that a change of owner references needs. Each check reads the
- * tables in one turn of the event loop.
+ * holder. For all types, the rules check changes of owner references.
  */
 export function createGrantRules({ permissions, domain, typeOfKind }: GrantRulesDependencies): WriteRules {
   const strategies = new Map(
@@ -34,8 +33,8 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
   const superAdministratorGuard = new SuperAdministratorGuard(permissions);
   const tokens = new TokenQuota(permissions);
   return {
-    // Details may name objects only for users and visitors. Details about writes of plugins may reach the plugins'
-    // callers, and details about writes of the platform may appear in the status of a Plugin.
+    // Details name objects only for users and visitors. Details for plugins may reach the plugins' callers, and details
+    // for the platform may appear in a Plugin's status.
     mayName: (subject, type, name) =>
       (subject.kind === 'user' || subject.kind === 'visitor') &&
       permissions.isReady() &&
@@ -60,8 +59,7 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
 }
 
 /**
- * Parts of the platform that act on behalf of the author of an object, for example during an uninstall. These parts
- * must not remove the last super administrator.
+ * Parts of the platform that act for the author of an object. These parts must not remove the last super administrator.
  */
 const onBehalf: ReadonlySet<string> = new Set(['owner-references', 'bindings', 'plugins']);
 
@@ -70,9 +68,8 @@ function isPlatformsOwn(subject: Subject): boolean {
 }
 
 /**
- * Refuses to create, change or delete the super administrator role. Refuses to delete the two built-in roles that need
- * no binding: the role of all callers, and the role of all authenticated users. A visitor cannot change these two
- * either.
+ * Refuses to create, change or delete the super administrator role. Refuses to delete the roles of all callers and of
+ * all authenticated users, and refuses a visitor's changes of these two roles.
  */
 function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};

@@ -3,8 +3,7 @@ import type { PermissionReader } from '../../read/permission-reader.ts';
 
 /**
  * Returns a subject with all rights of the user `name`, for a request of another caller about this user. A name without
- * a User object means a user of the identity provider, with the roles that are bound to the name and the roles of all
- * authenticated users.
+ * a User object stands for a user of the identity provider.
  */
 export function subjectNamed(permissions: Pick<PermissionReader, 'user'>, name: string): Subject {
   const user = permissions.user(name);

@@ -23,14 +23,14 @@ export const notReady: Refused = {
 };
 
 /**
- * Refuses a change of an object's owner references if the writer lacks the needed rights (decision 3.5). Returns
- * undefined if the change is allowed. Rights are needed because an object without existing owners is deleted, and
- * because a blocking object delays the deletion of its owner. As in Kubernetes' OwnerReferencesPermissionEnforcement,
- * every difference is a change, including a removal and a different order. A create does not need the right to delete.
+ * Refuses a change of an object's owner references if the writer lacks the needed rights (decision 3.5). An object
+ * without existing owners is deleted, and a blocking object delays the deletion of its owner. As in Kubernetes'
+ * OwnerReferencesPermissionEnforcement, every difference is a change, including a different order. A create does not
+ * need the right to delete.
  */
 export function checkOwnerRights(change: DecidedChange, known: OwnerTables): Refused | undefined {
   const { before, after, subject } = change;
-  // Usually neither version has owners, so this cheap comparison is first.
+  // Usually neither version has owners.
   const [was, is] = [before?.metadata.ownerReferences, after?.metadata.ownerReferences];
   if (after === undefined || deepEqual(was, is) || subject.kind === 'plugin' || subject.kind === 'platform')
     return undefined;
@@ -73,8 +73,8 @@ function newlyBlocking(
 }
 
 /**
- * Refuses a reference that blocks the deletion of its owner if the writer may not update the owner's finalizers. The
- * resource of an unregistered kind is unknown, so only a super administrator may block an owner of such a kind.
+ * Refuses a reference that blocks the deletion of its owner, unless the writer may update the owner's finalizers. The
+ * resource of an unregistered kind is unknown, so only a super administrator may block such an owner.
  */
 function checkBlockingRights(
   owner: OwnerReference,

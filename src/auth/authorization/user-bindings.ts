@@ -15,7 +15,7 @@ import { bindFields } from '../../resource/query/bind-fields.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 
-/** The ports for a replacement of a user's bindings. `type` is RoleBinding. */
+/** The ports of `replaceBindings`. `type` is RoleBinding. */
 export type BindingPorts = {
   readonly reader: ObjectReader;
   readonly execute: Execute;
@@ -47,10 +47,11 @@ type BindingWrites = {
 };
 
 /**
- * Binds a user to exactly these roles. Dry runs check all writes before the first write. Bindings are created before
- * any binding is updated or deleted, so the user always keeps the roles that stay assigned. If a write is refused
- * before the first update or deletion, the created bindings are deleted again. If other writers change the same
- * bindings meanwhile, the writes are planned again, up to a limit of attempts.
+ * Binds a user to exactly these roles. Dry runs check all writes before the first write. Bindings are created first, so
+ * the user keeps the roles that stay assigned.
+ *
+ * If a write is refused before the first update or deletion, the created bindings are deleted. If other writers change
+ * the same bindings meanwhile, the writes are planned again, up to a limit.
  */
 export async function replaceBindings(
   user: string,
@@ -67,7 +68,7 @@ export async function replaceBindings(
   return outcome;
 }
 
-/** Whether the bindings have changed since they were read. */
+/** Returns whether the bindings have changed since they were read. */
 function hasMoved({ reason }: Rejection): boolean {
   return reason === 'stale-version' || reason === 'not-found' || reason === 'already-exists';
 }
@@ -118,14 +119,14 @@ class Replacement {
 
   #contextOf(verb: Verb, dryRun: boolean): WriteContext {
     const context = { ...this.#context, cause: { ...this.#context.cause, verb }, dryRun };
-    // The rate limits have already counted each write during its dry run. A rate limit must not stop the replacement
-    // after some of the writes.
+    // The dry run of each write has already counted, and a rate limit must not stop the replacement after some of the
+    // writes.
     return dryRun ? context : { ...context, admitted: 'whole' };
   }
 
   /**
-   * Returns the writes in the order in which they must be made. Updates, which keep a binding for its other users,
-   * precede deletions, because an update needs rights that a deletion may remove from the writer.
+   * Returns the writes in the order in which they must be made. Updates precede deletions, because an update needs
+   * rights that a deletion may remove from the writer.
    */
   #plan(roles: readonly string[], bindings: readonly Binding[]): readonly BindingChange[] {
     const bound = new Set(bindings.map(({ role }) => role));
@@ -139,8 +140,8 @@ class Replacement {
   }
 
   /**
-   * Reads the bindings that name the user and are not marked for deletion. A binding may change before it is written;
-   * the preconditions of the write detect this.
+   * Reads the unmarked bindings that name the user. A later change of a binding is detected by the preconditions of the
+   * write.
    */
   *#bindings(): Steps<readonly Binding[]> {
     const { reader, type } = this.#ports;
@@ -177,8 +178,8 @@ class Replacement {
   }
 
   /**
-   * Returns the name of a new binding. The name depends only on the user and the role, unless another binding has this
-   * name, for example a binding that is being deleted.
+   * Returns the name of a new binding. The name depends only on the user and the role, unless another binding already
+   * has this name.
    */
   #freeName(role: string): string {
     const { reader, type } = this.#ports;
@@ -209,7 +210,7 @@ class Replacement {
 /** The multi-valued index of RoleBinding by the names of the subjects. */
 const subjectsIndex = 'subjects.name';
 
-/** Returns a readable, unambiguous and valid `metadata.name` for all names that an identity provider may use. */
+/** Returns a readable, unambiguous and valid `metadata.name` for any names of user and role. */
 export function bindingName(user: string, role: string, attempt: number): string {
   const readable = `${user}-${role}`
     .toLowerCase()
@@ -225,7 +226,7 @@ export function bindingName(user: string, role: string, attempt: number): string
 
 const readableLengthMax = 200;
 
-/** Returns undefined for a binding that is marked for deletion, because such a binding no longer binds any user. */
+/** Returns undefined for a binding that is marked for deletion, because such a binding binds no user. */
 function bindingOf(stored: StoredObject): Binding | undefined {
   const { metadata, ...members } = storedObject(stored.bytes);
   if (metadata.deletionTimestamp !== undefined) return undefined;

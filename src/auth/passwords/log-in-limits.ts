@@ -16,9 +16,8 @@ type Site = {
 };
 
 /**
- * Counts the failed log-ins of the last minute for `password-log-ins.ts`: by user and network, by network, and by user
- * over all networks that are not known for the user. An attempt is counted when it starts, and is no longer counted
- * when it succeeds, so that concurrent attempts cannot exceed the limit together.
+ * Counts failed log-ins by user and network, by network, and by user over all unknown networks. An attempt counts from
+ * its start until its success, so that concurrent attempts cannot exceed the limit together.
  */
 export class LogInFailures {
   readonly #counts = new SlidingCounts({
@@ -28,27 +27,26 @@ export class LogInFailures {
   });
 
   /**
-   * The number of wrong guesses by user and network. A guess is counted even if the log-in is refused, because the
-   * password has already been compared with the cached one.
+   * The number of wrong guesses by user and network. A guess counts even if the log-in is refused, because the password
+   * was already compared with the cached password.
    */
   readonly #guesses = new SlidingCounts({
     windowMs: logInFailureWindowMs,
     keysMax: logInFailuresCountedMax,
     eventsMax: logInGuessesMax,
   });
-  /** The monotonic time until which at least one user and network may have too many guesses. */
+  /** The monotonic time until which a user and network may have too many guesses. */
   #manyUntil = 0;
 
-  /** Returns the seconds until an attempt of this user from this network is allowed; 0 if it is allowed now. */
+  /** Returns the seconds until an attempt of this user from this network is allowed; 0 if allowed now. */
   waitSeconds(attempt: Attempt, now: number): number {
     const waits = boundsOf(attempt).map(({ key, max }) => this.#counts.waitMs(key, max, now));
     return Math.ceil(Math.max(this.#guesses.waitMs(siteOf(attempt), logInGuessesMax, now), ...waits) / 1_000);
   }
 
   /**
-   * Counts a password that is not the cached password. Returns a function with which the caller removes the guess if
-   * the password is correct. At the limit, passwords are no longer compared with the cached one, so no guess is
-   * counted.
+   * Counts a password that is not the cached password. The caller calls the returned function if the password is
+   * correct. At the limit, passwords are no longer compared with the cached password, so no guess is counted.
    */
   guess(attempt: Site, now: number): () => void {
     const site = siteOf(attempt);
@@ -61,17 +59,14 @@ export class LogInFailures {
     };
   }
 
-  /** Whether the cached password of the user is disabled for this address. */
+  /** Returns whether the cached password of the user is disabled for this address. */
   isGuessed(username: string, address: string, now: number): boolean {
-    // This cheap check is first, because every request calls this function and there are usually no guesses.
+    // Usually there are no guesses, and each request calls this function.
     if (now >= this.#manyUntil) return false;
     return this.#guesses.waitMs(siteOf({ username, network: networkOf(address) }), logInGuessesMax, now) > 0;
   }
 
-  /**
-   * Counts an allowed attempt when it starts. Returns a function with which the caller removes the attempt after a
-   * success.
-   */
+  /** Counts an allowed attempt at its start. The caller calls the returned function after a success. */
   begin(attempt: Attempt, now: number): () => void {
     const keys = boundsOf(attempt).map(({ key }) => key);
     for (const key of keys) this.#counts.add(key, now);

@@ -1,6 +1,6 @@
 import { knownNetworksPerUserMax, knownNetworksUsersMax } from '../../limits/access.ts';
 
-/** By the user's uid: the latest networks from which the user has logged in since this node started. */
+/** The latest networks from which each user has logged in since the start of this node, by uid. */
 export class LogInNetworks {
   readonly #byUser = new Map<string, readonly string[]>();
 

@@ -12,7 +12,7 @@ import {
   passwordHashWaitMs,
 } from '../../limits/access.ts';
 
-/** The request of a client for a password hash. */
+/** A client's request for a password hash. */
 export type HashRequest = {
   readonly network: string;
   /** Whether the user has logged in from this network before, or is logged in. */
@@ -21,10 +21,7 @@ export type HashRequest = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/**
- * A rejected request for a hash. `work` did not start, because the queue was full, the wait took too long, or the
- * client disconnected.
- */
+/** A rejected request for a hash: the queue was full, the wait took too long, or the client disconnected. */
 export type HashRejected = {
   readonly done: false;
   readonly isDisconnected: boolean;
@@ -43,18 +40,18 @@ type Lane = TurnQueue<string, Waiting>;
 const newestShare = 1 / 8;
 
 /**
- * Bounds the number of concurrent hashes. Further requests wait in one of two lanes, one for known networks and one for
- * unknown networks. The lanes alternate, so that neither lane blocks the other. Within a lane, the network with the
- * fewest recent requests of its site is served first, whether these requests succeeded or failed. The site of a network
- * is an IPv4 address, or the /48 of an IPv6 network. Thus a new client overtakes clients that retry. The length of a
- * lane is limited to about the number of its requests that can be served in `passwordHashWaitMs`. No request waits
- * longer than `passwordHashWaitMs`.
+ * Limits the number of concurrent hashes. Further requests wait in two lanes, for known and for unknown networks. The
+ * lanes alternate. Within a lane, the network with the fewest recent requests of its site is served first, so that a
+ * new client overtakes clients that retry. The site is an IPv4 address, or the /48 of an IPv6 network.
+ *
+ * No request waits longer than `passwordHashWaitMs`, and a lane holds about as many requests as can be served in this
+ * time.
  */
 export class PasswordHashQueue {
   readonly #clock: Clock;
   readonly #known: Lane = new TurnQueue();
   readonly #unknown: Lane = new TurnQueue();
-  /** By site: the number of recent requests, including rejected ones. */
+  /** The number of recent requests by site, including rejected requests. */
   readonly #recent = new SlidingCounts({
     windowMs: passwordHashRequestsWindowMs,
     keysMax: passwordHashRequestSitesMax,
@@ -81,7 +78,7 @@ export class PasswordHashQueue {
     } finally {
       const tookMs = this.#clock.monotonic() - begun;
       this.#hashMs += (tookMs - this.#hashMs) * (this.#hashMs === 0 ? 1 : newestShare);
-      // The slot passes to the next request directly, so that no other request can take it in between.
+      // The slot passes to the next request directly, so that no other request can take the slot.
       if (!this.#startNext()) this.#running -= 1;
     }
   }
@@ -130,8 +127,8 @@ export class PasswordHashQueue {
   }
 
   /**
-   * Makes room for a request of the network `caller`: rejects the latest request of the network that would be served
-   * last. Rejects nothing and returns false if no network would be served later than `caller`.
+   * Makes room for a request of the network `caller`. Rejects the latest request of the network that would be served
+   * last. Returns false, and rejects nothing, if no network would be served later than `caller`.
    */
   #makeRoom(lane: Lane, caller: string): boolean {
     let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, caller) + 1];
@@ -175,7 +172,7 @@ export class PasswordHashQueue {
     return first === undefined ? undefined : lane.takeOf(first);
   }
 
-  /** Rejects the request. `retryAfterSeconds`: the estimated time until all waiting requests are served. */
+  /** `retryAfterSeconds` is the estimated time until all waiting requests are served. */
   #reject(turn: HashRequest): HashRejected {
     const drainedMs = ((this.waiting + this.#running) * this.#hashMs) / passwordHashesMax;
     return {

@@ -19,7 +19,7 @@ export type PasswordLogInsDependencies = {
   readonly passwords: Passwords;
   readonly permissions: Pick<PermissionReader, 'user'>;
   readonly clock: Clock;
-  /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
+  /** Finds writes of other nodes that this node has not folded. */
   readonly unfoldedWrites?: Pick<UnfoldedWrites, 'refreshObject'> | undefined;
 };
 
@@ -45,7 +45,7 @@ export class PasswordLogIns {
   }
 
   async verify({ username, password, address, signal }: LogIn): Promise<PasswordVerified> {
-    // Refuses texts that no user can have as a name or password, so that a queued request does not use megabytes.
+    // No user can have such a name or password, and a queued request must not use megabytes.
     if (username.length > nameLengthMax || password.length > passwordLengthMax * 2) return invalidPassword;
     const { permissions, unfoldedWrites } = this.#dependencies;
     const network = networkOf(address);
@@ -60,8 +60,7 @@ export class PasswordLogIns {
     if (refused !== undefined) return refused;
     let takeBack = (): void => undefined;
     const first = await this.#inTurn(attempt, async () => {
-      // Checks the limits again when the request gets a slot, because earlier attempts of the same client may have
-      // failed while the request waited.
+      // Earlier attempts of the same client may have failed while the request waited.
       const late = this.#refuse(attempt);
       if (late !== undefined) return late;
       takeBack = this.#failures.begin(attempt, this.#dependencies.clock.monotonic());
@@ -77,7 +76,7 @@ export class PasswordLogIns {
     return answer;
   }
 
-  /** Whether this address has made so many guesses that the cached password of the user must not be used. */
+  /** Returns whether this address has made so many guesses that the user's cached password must not be used. */
   isGuessed(username: string, address: string): boolean {
     return this.#failures.isGuessed(username, address, this.#dependencies.clock.monotonic());
   }

@@ -6,10 +6,10 @@ import { PasswordHashQueue, type HashRequest, type HashResult } from './password
 
 /**
  * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB. A hash
- * is verified with the parameters that it names, within limits, so the defaults can be raised later.
+ * is verified with its own parameters, so the defaults can be raised later.
  */
 const hashCost: HashCost = { ln: 15, r: 8, p: 3 };
-/** For tests: the same algorithm at minimal cost. */
+/** The same algorithm at minimal cost, for tests. */
 export const noHashCost: HashCost = { ln: 1, r: 1, p: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
@@ -26,14 +26,11 @@ type Phc = HashCost & {
 
 const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{2,128})\$([A-Za-z0-9+/]{2,256})$/u;
 
-/** Hashes and verifies passwords. Hashes for clients wait in a queue by the client's network. */
+/** Hashes and verifies passwords. Hashes for clients wait in a queue by network. */
 export class Passwords {
   readonly turns: PasswordHashQueue;
   readonly #cost: HashCost;
-  /**
-   * The hash that is compared for a user without a password, so that the cost is the same. No password matches this
-   * hash.
-   */
+  /** The hash that is compared for a user without a password, so that the cost is the same. No password matches. */
   readonly #dummy: Phc;
 
   constructor(cost = hashCost, clock: Clock = systemClock) {
@@ -59,7 +56,7 @@ export class Passwords {
 
   /**
    * Compares the password with a stored hash. Must be called within a slot of the hash queue. If `stored` is undefined,
-   * for example because the user is unknown, returns false after the same time as for a wrong password.
+   * returns false after the same time as for a wrong password.
    */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
     const expected = stored === undefined ? this.#dummy : phcOf(stored);
@@ -78,7 +75,7 @@ export class Passwords {
   }
 }
 
-/** @throws Error for an invalid hash: a stored secret that cannot be decoded means a bug or a damaged log. */
+/** @throws Error for an invalid hash, which means a bug or a damaged log. */
 function phcOf(text: string): Phc {
   const [, ln = '', r = '', p = '', salt = '', hash = ''] = phcString.exec(text) ?? [];
   const phc = {

@@ -11,8 +11,8 @@ export const appliedCopy = 'kubectl.kubernetes.io/last-applied-configuration';
 export type SecretMember = readonly [part: string, member: string];
 
 /**
- * Returns the metadata without the secret members in the copy. A copy that can be parsed is kept, because without the
- * copy `kubectl apply` prints a warning and treats every object as changed. Any other copy is removed.
+ * Returns the metadata without the secret members in the copy. Without a copy, `kubectl apply` would print a warning
+ * and treat each object as changed. A copy that cannot be parsed is removed.
  */
 export function withoutCopiedSecrets(metadata: Metadata, secrets: readonly SecretMember[]): Metadata {
   const { annotations: { [appliedCopy]: copy, ...others } = {}, ...rest } = metadata;
@@ -24,7 +24,7 @@ export function withoutCopiedSecrets(metadata: Metadata, secrets: readonly Secre
 
 /** Returns the text without secrets; undefined if the text cannot be parsed. */
 function withoutSecrets(text: string, secrets: readonly SecretMember[]): string | undefined {
-  // Refuses duplicate keys, because `JSON.parse` would return only the last of them.
+  // Duplicate keys are refused, because `JSON.parse` would return only the last value.
   const decoded = decodeJson(Buffer.from(text), { depthMax: jsonDepthMax });
   if (!decoded.ok || !isObject(decoded.value)) return undefined;
   const clean = secrets.reduce(withoutMember, decoded.value);

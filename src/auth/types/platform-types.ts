@@ -16,7 +16,7 @@ export type PlatformType = {
   readonly strategy: Strategy;
 };
 
-/** Returns the access control types. Each type has a strategy with the checks that its schema cannot express. */
+/** Returns the access control types, with strategies for checks that a schema cannot express. */
 export function platformTypes(domain: string): readonly PlatformType[] {
   return [
     { declaration: roleType, strategy: withoutOwners(roleStrategy(domain)) },
@@ -33,10 +33,7 @@ export const userKey = typeKeyOf(core.group, 'users');
 export const tokenKey = typeKeyOf(core.group, 'personalaccesstokens');
 export const sessionKey = typeKeyOf(core.group, 'sessions');
 
-/**
- * Objects of these types have no owners. Owner references of such objects in old logs are ignored: they delete nothing
- * and block no deletion.
- */
+/** Types with objects that have no owners. Owner references of such objects in old logs are ignored. */
 export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([
   roleKey,
   roleBindingKey,
@@ -45,7 +42,7 @@ export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([
   sessionKey,
 ]);
 
-/** Returns the access control types, compiled by the rules for plugins' types. `version`: the platform's version. */
+/** Compiles the access control types by the rules for plugins' types. `version` is the platform's version. */
 export function compilePlatformTypes(domain: string, version = '0.0.0'): readonly ResourceType[] {
   return platformTypes(domain).map(({ declaration }) => {
     const compiled = compileType(declaration, {

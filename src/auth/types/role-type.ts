@@ -16,7 +16,7 @@ function texts(items: Members): Members {
   return { type: 'array', maxItems: ruleEntriesMax, items: { type: 'string', ...items } };
 }
 
-/** A resource rule or a non-resource rule (seed 2.8). A rule that is both is refused. */
+/** A resource rule or a non-resource rule (seed 2.8). A rule of both kinds is refused. */
 const ruleSchema = {
   type: 'object',
   required: ['verbs'],
@@ -54,7 +54,7 @@ const ruleSchema = {
   else: { required: ['resources'], properties: { verbs: { items: { enum: verbs } } } },
 } as const;
 
-/** Roles (seed 2.7): the rules are at the top level, not in a spec. */
+/** Roles (seed 2.7). The rules are at the top level, not in a spec. */
 export const roleType: TypeDeclaration<never> = {
   ...core,
   kind: 'Role',
@@ -93,15 +93,15 @@ export const roleType: TypeDeclaration<never> = {
 };
 
 /**
- * The condition `Valid` of a role reports whether the annotations are well-formed. A malformed annotation is treated as
- * empty (decision 6.6). A reconciler sets the condition `Complete` when a role that the annotations name is missing.
+ * The condition `Valid` reports whether the annotations are well-formed. A malformed annotation is treated as empty
+ * (decision 6.6). The condition `Complete` comes from a reconciler.
  */
 export function roleStrategy(domain: string): Strategy {
   return {
     complete: ({ before, after, subject, now }) => {
       const condition = conditionOf(roleOf(after, domain));
       const stored = roleCondition(before, 'Valid');
-      // Only the platform writes `Complete`; other writers' values are ignored.
+      // Only the platform writes `Complete`.
       const complete = roleCondition(subject.kind === 'platform' ? after : before, 'Complete');
       const others = Object.keys(complete).length === 0 ? [] : [complete];
       const lastTransitionTime =
@@ -129,7 +129,7 @@ function conditionOf({ malformed }: Role): {
   };
 }
 
-/** Returns the condition of this type in the role's status; an empty object when the condition is absent. */
+/** Returns the condition of this type in the role's status; an empty object without the condition. */
 export function roleCondition(role: Members | undefined, type: 'Valid' | 'Complete'): Members {
   const { conditions } = membersAt(role, 'status');
   return (

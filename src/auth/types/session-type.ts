@@ -4,7 +4,7 @@ import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
 import { userAgentLengthMax } from '../../limits/requests.ts';
 import { core, membersAt, subjectNameSchema, withStatus } from './type-members.ts';
 
-/** Log-ins with a cookie (decision 7.4). A session is valid on every node. Deleting its object ends the session. */
+/** Log-ins with a cookie (decision 7.4). Deleting a session logs the user out. */
 export const sessionType: TypeDeclaration<never> = {
   ...core,
   kind: 'Session',
@@ -81,8 +81,8 @@ export const sessionType: TypeDeclaration<never> = {
   indexes: [{ name: 'spec.user' }],
   printerColumns: [
     { name: 'User', type: 'string', pointer: '/spec/user' },
-    // The column does not have the type `date`, because a date column shows the age of a time, and nothing for a time
-    // in the future.
+    // `Expires` is not of the type `date`, because a date column shows the age of a time, and nothing for a time in the
+    // future.
     { name: 'Last Used', type: 'date', pointer: '/status/lastUsedAt' },
     { name: 'Expires', type: 'string', format: 'date-time', pointer: '/status/expiresAt' },
   ],

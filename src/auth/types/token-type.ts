@@ -76,8 +76,8 @@ export const tokenType: TypeDeclaration<never> = {
   printerColumns: [
     { name: 'Owner', type: 'string', pointer: '/spec/owner' },
     { name: 'Description', type: 'string', pointer: '/spec/description' },
-    // The column does not have the type `date`, because a date column shows the age of a time, and nothing for a time
-    // in the future.
+    // `Expires` is not of the type `date`, because a date column shows the age of a time, and nothing for a time in the
+    // future.
     { name: 'Expires', type: 'string', format: 'date-time', pointer: '/spec/expiresAt' },
     { name: 'Revoked', type: 'boolean', pointer: '/spec/revoked' },
     { name: 'Phase', type: 'string', pointer: '/status/phase' },
@@ -105,7 +105,7 @@ function created({ after, subject, kept, now }: Completion): Completed {
   const owned = ownerOf(subject, { owner: spec['owner'], ownerUid: membersAt(after, 'status')['ownerUid'] });
   if (!owned.ok) return owned;
   const { expiresAt } = spec;
-  // The comparison is negated, so that a time that cannot be parsed (NaN) is also refused.
+  // The negated comparison also refuses a time that cannot be parsed (NaN).
   if (expiresAt !== undefined && !(timeOf(expiresAt) > Date.parse(now)))
     return refuseViolations(after, [{ pointer: '/spec/expiresAt', detail: 'must be in the future' }]);
   const object = withStatus(
@@ -116,8 +116,8 @@ function created({ after, subject, kept, now }: Completion): Completed {
 }
 
 /**
- * Returns the owner of a new token. The platform names the owner explicitly. A user is the owner of the tokens that the
- * user creates. The user must use a password or a session, so that a stolen token cannot create another token.
+ * Returns the owner of a new token: the user that creates the token, or the owner that the platform names. The user
+ * must use a password or a session, so that a stolen token cannot create another token.
  */
 function ownerOf(subject: Subject, named: Owner): Refused | (Owner & { readonly ok: true }) {
   if (subject.kind === 'platform') return { ok: true, ...named };
@@ -158,7 +158,7 @@ function changesOfFixedMembers(stored: Members, spec: Members): readonly Violati
   const isSame = {
     roles: deepEqual(stored['roles'], spec['roles']),
     expiresAt: stored['expiresAt'] === spec['expiresAt'] || timeOf(stored['expiresAt']) === timeOf(spec['expiresAt']),
-    // The server sets the owner, so a write that omits the member does not change the owner.
+    // The server sets the owner, so a write without the owner does not change the owner.
     owner: spec['owner'] === undefined || spec['owner'] === stored['owner'],
   };
   return Object.entries(isSame)
@@ -170,7 +170,7 @@ function timeOf(text: unknown): number {
   return typeof text === 'string' ? Date.parse(text) : NaN;
 }
 
-/** Returns the roles to which the token is limited; an empty list if the token has all roles of the owner. */
+/** Returns the roles to which the token is limited; empty if the token has all roles of the owner. */
 export function tokenRolesOf(token: ResourceObject): readonly string[] {
   const { roles } = membersAt(token, 'spec');
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];

@@ -5,9 +5,7 @@ import { nameLengthMax } from '../../limits/objects.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
 
-/**
- * Members that all types of the platform share. The types are in the core group, in which no plugin can declare types.
- */
+/** The group and version of the platform's types. No plugin can declare types in the core group. */
 export const core = { group: '', version: 'v1alpha1' } as const;
 
 /** The schema of an object's `metadata.name`. */
@@ -29,21 +27,18 @@ export const subjectNameSchema = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Returns the value of a member that is an object; an empty object when the member is absent or has another value. */
+/** Returns the value of a member that is an object; an empty object without such a value. */
 export function membersAt(object: Members | undefined, member: string): Members {
   const value = object?.[member];
   return isObject(value) ? value : {};
 }
 
-/**
- * Returns `members` without undefined values. JSON has no undefined values, and the result is compared with stored
- * JSON.
- */
+/** Returns `members` without undefined values, which JSON does not have. */
 export function defined(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** Returns the object with this status, and without the member `status` if the status is empty. */
+/** Returns the object with this status; without the member `status` if the status is empty. */
 export function withStatus({ status: _replaced, ...object }: ResourceObject, status: Members): ResourceObject {
   return Object.keys(status).length === 0 ? object : { ...object, status };
 }

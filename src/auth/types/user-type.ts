@@ -13,10 +13,7 @@ import { commonPasswordProblem } from '../passwords/common-passwords.ts';
 import { withoutCopiedSecrets } from './applied-copy.ts';
 import { refuseViolations, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
-/**
- * Members that users have in the content management system Halo, stored for Halo's clients. The platform does not use
- * these members.
- */
+/** Members of users in the content management system Halo. The platform stores these members for Halo's clients. */
 const profile = {
   avatar: { type: 'string', maxLength: profileTextLengthMax, description: 'The address of a picture.' },
   bio: { type: 'string', maxLength: profileTextLengthMax, description: 'A text about the user.' },
@@ -39,7 +36,7 @@ const profile = {
   },
 } as const;
 
-/** Users (decision 7.1). The user name is `metadata.name`. A password is write-only. */
+/** Users (decision 7.1). The user name is `metadata.name`. Passwords are write-only. */
 export const userType: TypeDeclaration<never> = {
   ...core,
   kind: 'User',
@@ -108,15 +105,15 @@ export const userType: TypeDeclaration<never> = {
 
 /**
  * Returns the finalizer that blocks the removal of a user until no binding names the user. Otherwise a later user of
- * the same name would inherit the roles. The bindings reconciler removes the finalizer.
+ * the same name would inherit the roles.
  */
 export function bindingsFinalizer(domain: string): string {
   return `rbac.authorization.${domain}/bindings`;
 }
 
 /**
- * Removes the password from the object before the event is created. The event contains only the revision of the secret
- * stream at which the hash is stored.
+ * Removes the password from the object before the event is created. The event contains only the revision of the hash in
+ * the secret stream.
  */
 export const userStrategy: Strategy = {
   heldBy: (domain) => [bindingsFinalizer(domain)],
@@ -160,12 +157,12 @@ const secretMembers = [
   ['spec', 'totpEncryptedSecret'],
 ] as const;
 
-/** Whether the operator chose the password. `ADMIN_PASSWORD` may be shorter than the minimum. */
+/** Returns whether the operator chose the password. `ADMIN_PASSWORD` may be shorter than the minimum. */
 function isOperators(subject: Subject): boolean {
   return subject.kind === 'platform' && subject.part === 'administrator';
 }
 
-/** Returns the status to store. Only the platform writes the status; values of other writers are ignored. */
+/** Returns the status to store. Only the platform's values of the status are accepted. */
 function statusOf({ before, after, subject }: Completion): Members {
   const { passwordRevision, passwordSetAt, timesDisabled } = membersAt(
     subject.kind === 'platform' && after['status'] !== undefined ? after : before,
