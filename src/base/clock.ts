@@ -1,15 +1,15 @@
 /**
- * A timer that `Clock.after` has set. No other file of the server reads the clock or sets a timer (a lint rule enforces
- * this). Other code receives a `Clock`, so tests can pass a fake one.
+ * A timer that `Clock.after` has set. A lint rule allows no other file of the server to read the clock or to set a
+ * timer, so that tests can pass a fake `Clock`.
  */
 export type Timer = { cancel(): void };
 
 export type Clock = {
-  /** Wall-clock time in milliseconds since the Unix epoch, UTC. May jump; use it for timestamps only. */
+  /** Wall-clock time in milliseconds since the Unix epoch, UTC. May jump, so use this time only for timestamps. */
   now(): number;
-  /** Monotonic milliseconds; use it for durations and deadlines. */
+  /** Monotonic milliseconds, for durations and deadlines. */
   monotonic(): number;
-  /** Calls `task` once, `delayMs` from now, unless the timer is cancelled before. */
+  /** Calls `task` once, after `delayMs`, unless the timer is cancelled before. */
   after(delayMs: number, task: () => void): Timer;
 };
 
@@ -27,9 +27,7 @@ export const systemClock: Clock = {
   },
 };
 
-/**
- * A clock for programs outside of the server. Pending timers keep the process alive. The clock also runs in browsers.
- */
+/** A clock for programs outside of the server, also in browsers. Pending timers keep the process alive. */
 export const clientClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -43,7 +41,7 @@ export const clientClock: Clock = {
   },
 };
 
-/** Resolves `delayMs` from now, or at once when `signal` aborts. Never rejects, so the caller must check the signal. */
+/** Resolves after `delayMs`, or at once when `signal` aborts. Never rejects, so the caller must check the signal. */
 export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return;
   await new Promise<void>((resolve) => {
@@ -63,7 +61,7 @@ type TimeLimit = {
   readonly signal: AbortSignal;
 };
 
-/** Resolves or rejects when `work` does. Resolves earlier if `ms` milliseconds pass, or if `signal` aborts. */
+/** Resolves or rejects when `work` does. Resolves earlier after `ms` milliseconds, or when `signal` aborts. */
 export async function within(work: Promise<unknown>, { clock, ms, signal }: TimeLimit): Promise<void> {
   const over = new AbortController();
   try {

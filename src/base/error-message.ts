@@ -5,7 +5,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the stack of an error. An error of a plugin may throw when it is read. */
+/** Returns the stack of an error. Reading an error of a plugin may throw. */
 export function stackOf(thrown: unknown): string | undefined {
   try {
     return thrown instanceof Error && typeof thrown.stack === 'string'

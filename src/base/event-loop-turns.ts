@@ -2,10 +2,9 @@ import type { Clock } from './clock.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /**
- * Limits the time in each turn of the event loop that the callers of `next` and `soon` use for their work, for example
- * for long reads. Queued callers run one after another until the time of the turn is used up. The remaining callers run
- * in later turns. A caller that needs more time queues again. Accounts alternate, and the callers of one account run in
- * the order of their calls.
+ * Limits the time that the callers of `next` and `soon` use in each turn of the event loop, for example for long reads.
+ * Queued callers run one after another until the time of the turn is used up; the rest runs in later turns. Accounts
+ * alternate, and the callers of one account run in the order of their calls.
  */
 export class EventLoopTurns {
   readonly #clock: Clock;
@@ -13,8 +12,8 @@ export class EventLoopTurns {
   readonly #waiting = new TurnQueue<string, () => void>();
   #isRunning = false;
   /**
-   * The monotonic time at which the budget for short work ends in this turn. Undefined until the first call of `soon`
-   * in a turn reads the clock.
+   * The monotonic time at which the budget for short work ends in this turn; undefined before the first call of `soon`
+   * in a turn.
    */
   #endsAt: number | undefined;
 
@@ -24,8 +23,7 @@ export class EventLoopTurns {
   }
 
   /**
-   * Queues the caller, and resolves when the caller may work. The caller must call `next` again after each wait that
-   * yields to the event loop.
+   * Resolves when the caller may work. The caller must call `next` again after each wait that yields to the event loop.
    */
   next(account = ''): Promise<void> {
     return new Promise((resolve) => {
@@ -35,9 +33,9 @@ export class EventLoopTurns {
   }
 
   /**
-   * For short work. Returns undefined if the work may start now, because no caller is queued and this turn has time
-   * left. Otherwise, queues the caller like `next`. If the result is undefined, the caller must start the work without
-   * an `await`, because otherwise many callers could pass this check before the first of them has used any time.
+   * Returns undefined if short work may start now, because no caller is queued and this turn has time left. Otherwise,
+   * queues the caller like `next`. The caller must start the work without an `await`, because many callers could
+   * otherwise pass this check before the first caller has used any time.
    */
   soon(account: string): Promise<void> | undefined {
     return this.#waiting.size === 0 && this.#hasTime() ? undefined : this.next(account);

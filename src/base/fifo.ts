@@ -33,7 +33,7 @@ export class Fifo<T> {
 }
 
 /**
- * While items remain in the queue, `shift` does not remove fewer empty slots than this number, because the removal
- * would cost more than it saves.
+ * The minimum number of empty slots that `shift` removes while the queue has items. Removing fewer slots costs more
+ * than it saves.
  */
 const compactAt = 32;

@@ -5,7 +5,7 @@ export function isHostName(value: string): boolean {
 }
 
 /**
- * Checks an entry of `ALLOWED_HOSTS`: a host name or an address, with or without a port. Returns undefined for a valid
+ * Checks an entry of `ALLOWED_HOSTS`: a host name or an address, perhaps with a port. Returns undefined for a valid
  * entry. Otherwise, returns the problem as a clause that follows the entry in a sentence.
  */
 export function allowedHostProblem(value: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Encodes a value as a line of a stream of JSON lines. */
+/** Encodes a value as one line of JSON. */
 export function jsonLine(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }

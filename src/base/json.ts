@@ -1,23 +1,17 @@
 import { isObject } from './guards.ts';
 import { escapeToken } from './reference-token.ts';
 
-/**
- * A JSON value. `JsonValue` in resource/object/object.ts has the same structure, but `base` must not import from
- * `resource`.
- */
+/** A JSON value. `base` must not import the equal type `JsonValue` from `resource`. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
-/** Whether the value is a list. Use it only for values parsed from JSON, because the elements are not checked. */
+/** Returns whether a value that was parsed from JSON is a list. The elements are not checked. */
 export function isJsonList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
 export type JsonProblem = {
   readonly detail: string;
-  /**
-   * Byte offset of the problem in the body; absent if the body is empty or not valid UTF-8, or if the problem was not
-   * located.
-   */
+  /** The byte offset of the problem in the body; absent if unknown, or for an empty body or malformed UTF-8. */
   readonly offset?: number;
 };
 
@@ -27,13 +21,11 @@ export type DecodedJson =
   | { readonly ok: false; readonly problem: JsonProblem };
 
 /**
- * Decodes untrusted JSON (RFC 8259). In addition to malformed JSON, refuses input that two JSON parsers could read
- * differently: malformed UTF-8, duplicate keys, the key `__proto__`, numbers too large for a double, and nesting deeper
- * than `depthMax`.
+ * Decodes untrusted JSON (RFC 8259). Also refuses input that two JSON parsers could read differently: malformed UTF-8,
+ * duplicate keys, the key `__proto__`, numbers too large for a double, and nesting deeper than `depthMax`.
  *
  * Valid input costs one scan and one walk in addition to `JSON.parse`. The scan counts the colons outside of strings,
- * and the walk counts the keys of the parsed value. If both counts are equal, `JSON.parse` has dropped no duplicate
- * key. The slow search for the position of a problem runs only for refused input.
+ * and the walk counts the keys of the parsed value. Equal counts prove that `JSON.parse` has dropped no duplicate key.
  */
 export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: number }): DecodedJson {
   if (bytes.length === 0) return refused('the body is empty');
@@ -56,7 +48,9 @@ export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: numb
   return { ok: true, value, values: tally.values };
 }
 
-/** Whether two values are equal as JSON: the order of members is ignored, the order of elements is compared. */
+/**
+ * Returns whether two values are equal as JSON. The order of members is ignored, and the order of elements is compared.
+ */
 export function deepEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
@@ -81,8 +75,8 @@ function refused(detail: string, offset?: number): DecodedJson {
 }
 
 /**
- * Decodes UTF-8. Returns undefined if the bytes are malformed. Malformed bytes always decode to U+FFFD, so a text is
- * encoded again and compared with the bytes only if it contains this rare character.
+ * Decodes UTF-8; returns undefined for malformed bytes. Malformed bytes decode to U+FFFD, so only a text with this rare
+ * character is encoded again and compared.
  */
 function utf8(bytes: Uint8Array): string | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -104,8 +98,8 @@ type Scanned = {
 };
 
 /**
- * Counts colons outside of strings, and finds the first value that is nested deeper than `depthMax`. Exact for valid
- * JSON only.
+ * Counts colons outside of strings, and finds the first value that is nested deeper than `depthMax`. Exact only for
+ * valid JSON.
  */
 function scan(bytes: Uint8Array, depthMax: number): Scanned {
   let colons = 0;
@@ -136,8 +130,8 @@ type Tally = {
 
 /**
  * Counts the keys and values of a parsed value in `tally`, and sets `forbidden` for a key `__proto__` or an infinite
- * number. Always returns true, since the type predicate only states that the value comes from `JSON.parse`. `for in` is
- * the engine's fastest walk of plain objects.
+ * number. Always returns true: the type predicate states that `JSON.parse` created the value. `for in` is the engine's
+ * fastest walk of plain objects.
  */
 function isClean(value: unknown, tally: Tally): value is Json {
   tally.values += 1;
@@ -160,15 +154,12 @@ const stringToken = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const numberToken = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const wordToken = /true|false|null/y;
 
-/**
- * Parses a refused text, more slowly than `JSON.parse`, to locate its first problem. `scan` has already checked the
- * depth.
- */
+/** Parses a refused text to locate its first problem. `scan` has already checked the depth. */
 class Locator {
   readonly #text: string;
-  /** UTF-16 offset of the next character to read. */
+  /** The UTF-16 offset of the next character. */
   #at = 0;
-  /** The first problem. The parser ignores later problems, and parses no further members or elements. */
+  /** The first problem. Later problems are ignored. */
   #problem: JsonProblem | undefined;
 
   constructor(text: string) {
@@ -262,7 +253,7 @@ class Locator {
     }
   }
 
-  /** Skips the text that `token` matches at the current offset. Returns false if there is no match. */
+  /** Skips the text that `token` matches at the current offset; returns false without a match. */
   #skip(token: RegExp): boolean {
     token.lastIndex = this.#at;
     if (!token.test(this.#text)) return false;

@@ -3,17 +3,14 @@ import { TurnQueue } from './turn-queue.ts';
 /**
  * A queue of items by account that shares time fairly: the next item belongs to the account that has used the least
  * time. The items of one account keep their order. A new account starts with the use of the account that was served
- * last, so the time before it had items gives it no advantage.
+ * last, so an idle time gives no advantage.
  */
 export class LeastUsedQueue<Account, Item> {
   /** The waiting items. Of two accounts with equal use, the account with the older last turn comes first. */
   readonly #waiting = new TurnQueue<Account, Item>();
-  /** The use by account. It may lack accounts at or below the floor. */
+  /** The use by account, perhaps without accounts at or below the floor. */
   readonly #used = new Map<Account, number>();
-  /**
-   * The use of the account that was served last, when its item was taken. A waiting account with a lower use counts as
-   * if it had this use.
-   */
+  /** The use of the account that was served last. An account with a lower use counts as if it had this use. */
   #floor = 0;
 
   add(account: Account, item: Item): void {
@@ -25,9 +22,7 @@ export class LeastUsedQueue<Account, Item> {
     return this.#waiting.remove(account, item);
   }
 
-  /**
-   * Takes the next item; undefined if the queue is empty. The caller calls `charge` after the work on the item is done.
-   */
+  /** Takes the next item; undefined if the queue is empty. The caller must call `charge` after the work on the item. */
   take(): { readonly account: Account; readonly item: Item } | undefined {
     const account = this.#next();
     const item = account === undefined ? undefined : this.#waiting.takeOf(account);
@@ -37,7 +32,7 @@ export class LeastUsedQueue<Account, Item> {
     return { account, item };
   }
 
-  /** Adds `time` to the use of the account. The unit is arbitrary, but the same for all accounts. */
+  /** Adds `time` to the use of the account. All accounts must use the same unit. */
   charge(account: Account, time: number): void {
     this.#used.set(account, this.#usedBy(account) + time);
   }

@@ -1,14 +1,11 @@
 import type { Clock } from './clock.ts';
 
-/** The time for which a loop may occupy the event loop before it yields. */
+/** The time in milliseconds for which a loop may occupy the event loop before the loop yields. */
 export const sliceMs = 4;
 /** The same for background work. It is shorter, because requests have to wait for background work. */
 export const backgroundSliceMs = 2;
 
-/**
- * Splits a long loop into slices by time, since the cost of one round varies. After each round, run `if
- * (slices.isOver()) await slices.next();`
- */
+/** Splits a long loop into slices by time. After each round, run `if (slices.isOver()) await slices.next();` */
 export class Slices {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #ms: number;
@@ -20,7 +17,7 @@ export class Slices {
     this.#begunMs = clock.monotonic();
   }
 
-  /** Whether the time of the current slice is used up. */
+  /** Returns whether the time of the current slice is used up. */
   isOver(): boolean {
     return this.#clock.monotonic() - this.#begunMs >= this.#ms;
   }

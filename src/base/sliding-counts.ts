@@ -1,17 +1,15 @@
 export type SlidingCountsOptions = {
-  /**
-   * The length of the window, that is, the time for which an event is counted, in milliseconds of a monotonic clock.
-   */
+  /** The time for which an event is counted, in milliseconds of a monotonic clock. */
   readonly windowMs: number;
-  /** The maximum number of keys. Above it, the key with the oldest last `add` is dropped. */
+  /** The maximum number of keys. A further key drops the key with the oldest last `add`. */
   readonly keysMax: number;
-  /** The maximum number of events of one key. Above it, the oldest event of the key is dropped. */
+  /** The maximum number of events of one key. A further event drops the key's oldest event. */
   readonly eventsMax: number;
 };
 
 /**
- * Counts the events of each key in the last `windowMs`. The window slides with the time and has no fixed intervals, so
- * the counts are exact up to the two maximum numbers.
+ * Counts the events of each key in the last `windowMs`. The window slides with the time, so the counts are exact up to
+ * the two maximum numbers.
  */
 export class SlidingCounts {
   readonly #options: SlidingCountsOptions;
@@ -22,7 +20,7 @@ export class SlidingCounts {
     this.#options = options;
   }
 
-  /** The number of stored keys. A key without an event in the window may be included. */
+  /** The number of stored keys, perhaps with keys that have no event in the window. */
   get size(): number {
     return this.#times.size;
   }
@@ -36,7 +34,7 @@ export class SlidingCounts {
     this.#times.set(key, times);
   }
 
-  /** Removes one event that was added at `at`, if there is one. */
+  /** Removes one event that was added at `at`; does nothing without such an event. */
   takeBack(key: string, at: number): void {
     const times = this.#times.get(key);
     const place = times?.lastIndexOf(at) ?? -1;
@@ -48,14 +46,14 @@ export class SlidingCounts {
     return this.#current(key, now).length;
   }
 
-  /** Returns the milliseconds until the window contains fewer than `max` events of the key; 0 if it does now. */
+  /** Returns the milliseconds until the window has fewer than `max` events of the key; 0 if true now. */
   waitMs(key: string, max: number, now: number): number {
     const times = this.#current(key, now);
     const last = times.at(-max);
     return last === undefined ? 0 : last + this.#options.windowMs - now;
   }
 
-  /** Drops the times before the window, and returns the rest. */
+  /** Drops the times before the window, and returns the other times. */
   #current(key: string, now: number): number[] {
     const times = this.#times.get(key) ?? [];
     const first = times.findIndex((at) => at + this.#options.windowMs > now);

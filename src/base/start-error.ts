@@ -4,8 +4,8 @@ type StartErrorOptions = {
 };
 
 /**
- * The server or a command cannot start, or cannot continue, for a reason that the operator can fix. `message` is for
- * the operator and is printed without a stack.
+ * The server or a command cannot start or continue, for a reason that the operator can fix. `message` is for the
+ * operator.
  */
 export class StartError extends Error {
   readonly exitCode: number;

@@ -1,11 +1,9 @@
 import type { Slices } from './slices.ts';
 
-/** A long synchronous computation that returns its result. Other work may run at each `yield`. */
+/** A long synchronous computation. Other work may run at each `yield`. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/**
- * The number of iterations of a cheap loop in one step. It is small, so that a step takes only a fraction of a slice.
- */
+/** The number of iterations of a cheap loop in one step, which takes only a fraction of a slice. */
 export const strideMax = 1_024;
 
 type Work = (from: number, to: number) => unknown;
@@ -30,7 +28,7 @@ export async function inSlices<T>(steps: Steps<T>, slices: Pick<Slices, 'isOver'
   }
 }
 
-/** Runs the steps to the end in this turn. Use it in a separate thread, or for few steps. */
+/** Runs the steps to the end in this turn. For a separate thread, or for few steps. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

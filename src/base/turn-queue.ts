@@ -1,6 +1,6 @@
 /**
- * A fair queue of items by account. Accounts alternate, and the items of one account keep their order. So an account
- * with a thousand items delays another account's next item by one place, not by a thousand.
+ * A fair queue of items by account. Accounts alternate, and the items of one account keep their order. An account with
+ * a thousand items thus delays another account's next item by one place.
  */
 export class TurnQueue<Account, Item> {
   /** The items by account. No set is empty. The account with the oldest last turn comes first. */

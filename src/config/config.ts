@@ -23,10 +23,7 @@ import {
 import { Settings } from './settings.ts';
 import { tlsSetting, type TlsSetting } from './tls-setting.ts';
 
-/**
- * The settings, decoded from environment variables (decision 11.2). No other part of the server reads settings from
- * variables. Each part receives only the settings that it needs.
- */
+/** The settings, decoded from environment variables (decision 11.2). */
 export type Config = {
   readonly host: string;
   /** The port. 0 means any free port. */
@@ -41,39 +38,37 @@ export type Config = {
   /** The absolute path of DATA_DIR. */
   readonly dataDir: string;
   readonly eventLog: EventLogSetting;
-  /** The absolute path of the folder in which backups are created, each in its own folder. Undefined: no backups. */
+  /** The absolute path of the folder for backups; undefined without backups. */
   readonly backupDir: string | undefined;
   /**
-   * The free bytes on the disk of DATA_DIR below which clients' writes, other than deletions, are refused. Undefined: a
-   * share of the disk.
+   * The free bytes on the disk of DATA_DIR below which clients' writes other than deletions are refused; undefined for
+   * a share of the disk.
    */
   readonly diskReserveBytes: number | undefined;
   readonly platformDomain: string;
   /** The absolute paths of folders with plugins, in addition to the bundled plugins. */
   readonly pluginsDirs: readonly string[];
-  /** The names of plugins that are never loaded, independent of their source. */
+  /** The names of plugins that are never loaded. */
   readonly pluginsDisabled: readonly string[];
   /** The addresses and CIDR ranges of proxies with trusted forwarding headers. */
   readonly trustedProxies: readonly string[];
-  /** The administrator's password, which is used only at the first start (decision 7.7). */
+  /** The administrator's password, used only at the first start (decision 7.7). */
   readonly adminPassword: string | undefined;
   readonly logLevel: LogLevel;
   /** Whether log-ins, log-outs and refusals are recorded in the event log. */
   readonly accessEvents: 'on' | 'off';
-  /** The trusted identity provider, if any. */
+  /** The trusted identity provider. */
   readonly oidc: OidcSettings | undefined;
-  /** The number of writes per second that one user may make; ten times as many in a burst. 0 means unlimited. */
+  /** The number of writes per second that one user may make; ten times as many in a burst; 0 for unlimited. */
   readonly writesPerUser: number;
-  /**
-   * The number of bytes per second that one user may add to the log; ten times as many in a burst. 0 means unlimited.
-   */
+  /** The number of bytes per second that one user may add to the log; ten times as many in a burst; 0 for unlimited. */
   readonly writeBytesPerUser: number;
   readonly tls: TlsSetting;
 };
 
 /**
- * The location of the event log. The URL may contain a password, and is never printed. `prefix` is the prefix of the
- * log's stream names.
+ * The location of the event log. The URL may contain a password and must never be printed. `prefix` is the prefix of
+ * the log's stream names.
  */
 export type EventLogSetting =
   { readonly kind: 'embedded' } | { readonly kind: 'eventstore'; readonly url: string; readonly prefix: string };
@@ -84,7 +79,7 @@ export type LogLevel = (typeof logLevels)[number];
 export type DecodedConfig =
   { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly mistakes: readonly string[] };
 
-/** Decodes the environment. Returns all problems together. `folder` is the base of relative paths. */
+/** Decodes the environment, and returns all problems together. `folder` is the base of relative paths. */
 export function decodeConfig(environment: Environment, folder: string): DecodedConfig {
   const mistakes: string[] = [];
   const settings = new Settings(environment, mistakes);
@@ -150,8 +145,7 @@ function oidcSettings(environment: Environment, settings: Settings, mistakes: st
 }
 
 /**
- * Decodes the location of the log. EVENTSTORE_PREFIX is allowed with an embedded log too, because `log copy` uses it
- * for a source or target in EventStoreDB.
+ * EVENTSTORE_PREFIX is also allowed with an embedded log, because `log copy` uses the prefix for a log in EventStoreDB.
  */
 function eventLogSetting(settings: Settings): EventLogSetting {
   const url = settings.read('EVENT_LOG', 'embedded:', eventLogProblem);

@@ -8,8 +8,8 @@ import { StartError } from '../base/start-error.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the variables in `.env` in `folder`, if the file exists, and the process's variables, which take precedence.
- * Empty variables are ignored.
+ * Returns the process's variables, and the variables in `.env` in `folder`. The process's variables take precedence,
+ * and empty variables are ignored.
  */
 export function readEnvironment(folder: string, variables: Environment): Environment {
   return { ...withoutEmpty(readEnvFile(join(folder, '.env'))), ...withoutEmpty(variables) };

@@ -1,7 +1,7 @@
 /**
- * The address of an EventStoreDB, and the connection options. URLs have the form in the documentation of EventStoreDB.
- * For an unknown option, the driver would print the URL with the password, and continue. So this parser refuses such
- * URLs itself, and its errors do not contain the part of the URL before the hosts.
+ * The address of an EventStoreDB, and the connection options, as in the documentation of EventStoreDB. For an unknown
+ * option, the driver would print the URL with the password. This parser therefore refuses such URLs, with errors that
+ * omit the user name and password.
  */
 export type EventStoreUrl = {
   /**
@@ -18,9 +18,8 @@ export type EventStoreUrl = {
   readonly connectionName: string | undefined;
   readonly nodePreference: NodePreference | undefined;
   /**
-   * The numeric options. They are times in milliseconds, except for `gossipTimeout`, which is in seconds, and
-   * `maxDiscoverAttempts`, which is a number of attempts. -1 disables keep-alive. Missing options have the driver's
-   * defaults.
+   * The numeric options in milliseconds, except for `gossipTimeout` (in seconds) and `maxDiscoverAttempts` (a count).
+   * -1 disables keep-alive. Missing options have the driver's defaults.
    */
   readonly numbers: Readonly<Partial<Record<NumberOption, number>>>;
 };
@@ -46,8 +45,7 @@ type Range = {
   readonly or?: number;
 };
 /**
- * The valid ranges of the driver's options. Servers close a connection with a keep-alive interval of less than ten
- * seconds.
+ * The valid ranges of the driver's options. Servers close a connection with a keep-alive interval below ten seconds.
  */
 const numberOptions = {
   maxDiscoverAttempts: { min: 1 },
@@ -62,7 +60,7 @@ type NumberOption = keyof typeof numberOptions;
 const textOptions = ['tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', 'nodePreference', 'tls'] as const;
 type TextOption = (typeof textOptions)[number];
 
-/** The options of the driver that this program does not support, with the reason. */
+/** The options of the driver that this program refuses, with the reason. */
 const refusedOptions: Readonly<Record<string, string>> = {
   tlsVerifyCert:
     "has no effect: set tlsCAFile to the certificate of the authority that signed the server's certificate",
@@ -78,7 +76,7 @@ const numberMax = 2_147_483_647;
 const host = /^(?:\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?\.?)$/iu;
 const encode = 'characters such as @ : / ? # in a user name or a password must be percent-encoded';
 
-/** Returns the problem of a URL; undefined if the URL is valid. The problem does not contain the URL. */
+/** Returns the problem of a URL; undefined for a valid URL. The problem does not contain the URL. */
 export function eventStoreUrlProblem(text: string): string | undefined {
   const decoded = decodeEventStoreUrl(text);
   return decoded.ok ? undefined : decoded.problem;

@@ -21,7 +21,7 @@ export function issuerProblem(value: string): string | undefined {
   return urlProblem(value) ?? (new URL(value).search === '' ? undefined : 'must have no query');
 }
 
-/** Checks a URL. The problem does not contain the value, which may contain credentials. */
+/** The problem does not contain the value, which may contain credentials. */
 export function urlProblem(value: string): string | undefined {
   return isTrustedUrl(value)
     ? undefined
@@ -47,9 +47,8 @@ export function hostProblem(value: string): string | undefined {
 }
 
 /**
- * Checks an entry of TRUSTED_PROXIES. The problem is a text that follows the entry in a sentence. With a range of all
- * addresses, any client could forge its address. An IPv4-mapped range would match no proxy, because the addresses of
- * connections are never mapped.
+ * Checks an entry of TRUSTED_PROXIES. With a range of all addresses, any client could forge its address. An IPv4-mapped
+ * range would match no proxy, because the addresses of connections are never mapped.
  */
 export function networkProblem(value: string): string | undefined {
   const [address = '', prefix, ...more] = value.split('/');
@@ -89,7 +88,7 @@ export function domainProblem(value: string): string | undefined {
   return problem === undefined ? undefined : `${problem}, is ${quote(value)}`;
 }
 
-/** Checks a password. The problem does not contain the password. */
+/** The problem does not contain the password. */
 export function passwordProblem(value: string): string | undefined {
   if (/\p{Cc}/u.test(value)) return 'must not contain control characters';
   return value.length <= adminPasswordLengthMax

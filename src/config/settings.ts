@@ -8,8 +8,8 @@ import { nameProblem } from '../resource/type/names.ts';
 import { networkProblem, pathProblem, quote } from './setting-problems.ts';
 
 /**
- * Reads variables and collects problems. For an invalid variable, `read` and `oneOf` return the default, and `optional`
- * returns undefined. The other methods may return invalid values: use the values only if there are no problems.
+ * Reads variables and collects problems. Use the returned values only without problems, because some methods return
+ * invalid values.
  */
 export class Settings {
   readonly #environment: Environment;
@@ -65,8 +65,8 @@ export class Settings {
   }
 
   /**
-   * Returns the absolute path of a folder that must not be in `dataDir`, because the folder's files must survive the
-   * loss of `dataDir`. Returns undefined if the variable is not set.
+   * Returns the absolute path of a folder; undefined if the variable is not set. The folder must not be in `dataDir`,
+   * because the folder's files must survive the loss of `dataDir`.
    */
   folderBeside(name: string, folder: string, dataDir: string): string | undefined {
     const value = this.optional(name, pathProblem);

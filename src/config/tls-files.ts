@@ -29,12 +29,12 @@ type DecodedFile<T> = {
   readonly value: T;
 };
 
-/** A problem of one file. The message does not contain the content of the file. */
+/** A problem of one file. The message does not contain the file's content. */
 class FileProblem extends Error {}
 
 /**
- * Reads both files, and checks that TLS can use the certificate and the key. Returns all problems together. Problems do
- * not contain the content of a file.
+ * Reads both files, and checks that TLS can use the certificate and the key. Returns all problems together, without the
+ * content of a file.
  */
 export function readPair(files: CertificateFiles): ReadPair {
   const problems: string[] = [];

@@ -6,7 +6,7 @@ import { readPair, type CertificateFiles } from './tls-files.ts';
 
 /**
  * The encryption of connections to PORT: none, with the operator's certificate and key (`files`), or with a certificate
- * that the server issues with its own authority in DATA_DIR (`auto`).
+ * of the server's own authority in DATA_DIR (`auto`).
  */
 export type TlsSetting =
   { readonly kind: 'off' } | { readonly kind: 'files'; readonly files: CertificateFiles } | { readonly kind: 'auto' };
@@ -21,7 +21,7 @@ type Surroundings = {
   readonly isAlone: boolean;
 };
 
-/** Decodes TLS, TLS_CERT and TLS_KEY, and checks the files with the certificate and the key, if any. */
+/** Decodes TLS, TLS_CERT and TLS_KEY, and checks the files. */
 export function tlsSetting(settings: Settings, { folder, mistakes, isAlone }: Surroundings): TlsSetting {
   const kind = settings.oneOf('TLS', 'off', tlsKinds);
   const paths = {

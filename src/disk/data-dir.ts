@@ -7,19 +7,18 @@ import { messageOf } from '../base/error-message.ts';
 import { StartError } from '../base/start-error.ts';
 
 /**
- * The maximum length of the socket's path in DATA_DIR; Linux allows at most 107 bytes. If the path is longer, the
- * socket is in the folder for temporary files.
+ * The maximum length of the socket's path in DATA_DIR; Linux allows 107 bytes. For a longer path, the socket is in the
+ * folder for temporary files.
  */
 const socketPathBytesMax = 100;
 
 /**
- * Locks DATA_DIR for this process. At most one process, a server or a command, has the lock at a time (decision 11.2).
- * The lock is a listening socket. The kernel closes it when the process ends, so a killed server leaves no lock.
+ * Locks DATA_DIR for this process, a server or a command (decision 11.2). The lock is a listening socket, which the
+ * kernel closes when the process ends.
  *
  * On Linux, the process first listens on an abstract socket, which has no file. Of several servers that start
- * simultaneously, only one gets this socket, and only this server checks whether the socket file belongs to a dead
- * server. The socket file also protects against a server in another network namespace, where the abstract socket is not
- * visible.
+ * simultaneously, only one server gets this socket and may replace the socket file of a dead server. The socket file
+ * also protects against a server in another network namespace, where the abstract socket is not visible.
  *
  * @throws StartError if another process has the lock, or if the lock cannot be created.
  */
@@ -40,17 +39,14 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
         { exitCode: 2 },
       );
     }
-    // The socket stays referenced. It keeps the process alive and the directory locked, even while the process waits
-    // only for a plugin that does not respond.
+    // The socket stays referenced. It keeps the process alive and the directory locked, even during a wait for a plugin
+    // that does not respond.
     servers.push(server);
   }
   return { release };
 }
 
-/**
- * Creates a folder that only its owner can read, or restricts an existing folder. The folder may contain password
- * hashes.
- */
+/** Creates a folder that only its owner can read, or restricts an existing folder. */
 export function privateDir(dir: string): string {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -97,7 +93,7 @@ async function takeOver(path: string): Promise<Server | undefined> {
   return listen(path);
 }
 
-/** Listens on the path. Returns undefined if the path is in use. */
+/** Listens on the path; returns undefined if the path is in use. */
 async function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => {
@@ -109,8 +105,8 @@ async function listen(path: string): Promise<Server | undefined> {
         reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
     });
     server.listen(path, () => {
-      // Ignores errors. Other servers connect only to check the lock. Their connection succeeds even if this process
-      // cannot accept it, for example because no file descriptor is free.
+      // Other servers connect only to check the lock. Their connection succeeds even if this process cannot accept the
+      // connection, for example because no file descriptor is free.
       server.on('error', () => undefined);
       if (!path.startsWith('\0')) chmodSync(path, 0o600);
       resolve(server);

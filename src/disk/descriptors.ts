@@ -5,8 +5,8 @@ import { descriptorsFreeMin } from '../limits/disk.ts';
 import { descriptorError } from './resource-failure.ts';
 
 /**
- * Opens and closes files to check that the process can open enough files. Not every system reports the limit and the
- * number in use. Without this check, LMDB would crash the process after failing to open a file.
+ * Opens and closes files to check that the process can open enough files. Without this check, LMDB would crash the
+ * process after failing to open a file.
  *
  * @throws ResourceError if the process can open too few files.
  */

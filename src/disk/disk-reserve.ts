@@ -30,8 +30,8 @@ export type DiskReserveOptions = {
 
 /**
  * Reserves a part of the disk for deletions and for the platform. Writers query the state and report the bytes that
- * they write. The free space is read once a second. Bytes that were reported after the second-last reading are
- * subtracted, because the last reading may not include them yet.
+ * they write. The free space is read once a second. Bytes that were reported since the second-last reading are
+ * subtracted, because the last reading may not include them.
  */
 export class DiskReserve implements WriterDisk {
   readonly #options: DiskReserveOptions;
@@ -79,7 +79,7 @@ export class DiskReserve implements WriterDisk {
   }
 
   /**
-   * Returns whether `bytes` fit above the reserve; always true without a reserve. If they fit, subtracts them from the
+   * Returns whether `bytes` fit above the reserve; always true without a reserve. Subtracts bytes that fit from the
    * free space.
    */
   claim(bytes: number): boolean {
@@ -129,7 +129,7 @@ export class DiskReserve implements WriterDisk {
       this.#isMeasureFailing = false;
       if (!this.#isStopped) this.#update();
     } catch (error) {
-      // After a failed reading, the last known free space still counts, minus all bytes that were written since.
+      // The last known free space remains in use, minus the bytes written since.
       const { log } = this.#options;
       if (!this.#isMeasureFailing)
         log.warn('cannot read the free space of DATA_DIR; retrying', { error: String(error) });

@@ -10,7 +10,7 @@ export function spaceOf({ bsize, bavail, blocks }: Pick<StatsFs, 'bsize' | 'bava
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** Reads the space synchronously, for use during the start and in commands. */
+/** For the start and for commands. */
 export function diskSpaceNow(dir: string): DiskSpace {
   return spaceOf(statfsSync(dir));
 }

@@ -5,9 +5,8 @@ import { dirname } from 'node:path';
 export const draftSuffix = '.new';
 
 /**
- * Creates or replaces a file, which only its owner can read. When the promise resolves, the new content is on disk at
- * `path`. After a crash, the file has the old or the new content. The content is first written to a draft beside the
- * file. If this fails, the draft is removed.
+ * Creates or replaces a file that only its owner can read. When the promise resolves, the new content is on disk. After
+ * a crash, the file has the old or the new content.
  */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const draft = `${path}${draftSuffix}`;
@@ -21,7 +20,7 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   await syncFolder(dirname(path));
 }
 
-/** Writes the entries of a folder to disk: new names, renamed files and removals. */
+/** Writes the entries of a folder to disk, for example new and renamed files. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -1,8 +1,8 @@
 import { readSync } from 'node:fs';
 
 /**
- * The layout of LMDB's table of free pages (`mdb.c`: MDB_page, MDB_node, FREE_DBI). The library's page header has 24
- * bytes. Offsets within a page start at the end of the header.
+ * The layout of LMDB's table of free pages (`mdb.c`: MDB_page, MDB_node, FREE_DBI). Offsets within a page start after
+ * the header.
  */
 const headerBytes = 24;
 const nodeBytes = 8;
@@ -12,7 +12,7 @@ const leafPage = 2;
 const bigData = 1;
 /** The root of an empty table. */
 const noPage = 0xffff_ffff_ffff_ffffn;
-/** A limit above the depth of any table. In a damaged file, it ends a cycle of pages. */
+/** A limit above the depth of any table, which ends a cycle of pages in a damaged file. */
 const depthMax = 32;
 
 export type PageFile = {
@@ -26,9 +26,9 @@ type PageRange = {
 };
 
 /**
- * Whether all pages from `from` to `last` are free. If parts of the table of free pages are missing, their pages count
- * as used. LMDB does not write a page that the same transaction allocates and frees, so a complete file may end before
- * its last page. `root` is the root page of the table of free pages.
+ * Returns whether all pages from `from` to `last` are free. Pages in missing parts of the table count as used. LMDB
+ * does not write a page that the same transaction allocates and frees, so a complete file may end before its last page.
+ * `root` is the root page of the table of free pages.
  */
 export function areFree(pages: PageFile, root: bigint, { from, last }: PageRange): boolean {
   let free = 0n;

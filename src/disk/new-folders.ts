@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Returns the folder and its ancestors that do not exist, the innermost first. */
+/** Returns the missing folders among the folder and its ancestors, innermost first. */
 export function missingFolders(path: string): readonly string[] {
   return existsSync(path) || dirname(path) === path ? [] : [path, ...missingFolders(dirname(path))];
 }

@@ -9,10 +9,10 @@ import { writeDurably } from './durable-file.ts';
 const file = 'node.key';
 
 /**
- * Returns the 32 bytes of this node's private Ed25519 key in `<dir>/node.key` (PKCS #8, PEM). If the file is missing,
- * creates it with a new key.
+ * Returns the 32 bytes of this node's private Ed25519 key in `<dir>/node.key` (PKCS #8, PEM). Creates a missing file
+ * with a new key.
  *
- * @throws StartError if the file is damaged. Only the operator may remove a damaged file.
+ * @throws StartError if the file is damaged.
  */
 export async function nodeKey(dir: string): Promise<Uint8Array> {
   const path = join(dir, file);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { StartError } from '../base/start-error.ts';
 
-/** The entries in DATA_DIR that are restricted. The modes of other entries are not changed. */
+/** The entries in DATA_DIR that are restricted. */
 const kept = [
   'keys',
   'log',
@@ -31,7 +31,7 @@ export function tightenDataDir(dir: string): void {
 }
 
 function tightenAll(path: string, stats: Stats): void {
-  // The mode of a link has no effect, and its target may not belong to the server.
+  // The target of a link may not belong to the server.
   if (stats.isSymbolicLink()) return;
   tighten(path, stats);
   if (!stats.isDirectory()) return;

@@ -2,14 +2,14 @@ import { showByteCount } from '../base/byte-count.ts';
 import { StartError } from '../base/start-error.ts';
 import { descriptorsMin, diskStartBytesMin } from '../limits/disk.ts';
 
-/** The error for a full disk or a lack of file descriptors, which only the operator can fix. */
+/** A full disk or a lack of file descriptors, which only the operator can fix. */
 export class ResourceError extends StartError {
   constructor(message: string, cause?: unknown) {
     super(message, { exitCode: 1, cause });
   }
 }
 
-/** The error codes of a full disk: Node's names, and the numbers that LMDB's library reports. */
+/** The error codes of a full disk: Node's names, and LMDB's numbers. */
 const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 28, 122]);
 const noDescriptor: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 23, 24]);
 
@@ -29,7 +29,7 @@ export function resourceFailure(error: unknown): ResourceError | undefined {
   return resourceFailure(error.cause);
 }
 
-/** Whether the error, or one of its causes, means a full disk. */
+/** Returns whether the error, or one of its causes, means a full disk. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && (meansFullDisk(error) || isDiskFull(error.cause));
 }

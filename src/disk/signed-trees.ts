@@ -7,15 +7,12 @@ import { writeDurably } from './durable-file.ts';
 
 const file = 'signed.json';
 
-/**
- * The maximum number of stored trees. A log gets a new tree with each new epoch, for example after a restore. Above the
- * maximum, the oldest records are removed.
- */
+/** The maximum number of stored trees; the oldest trees are removed. Each epoch of a log has a new tree. */
 const treesMax = 64;
 
 /**
- * For the origin of each tree, the largest size that this node has signed, with its root. The file is
- * `<dir>/signed.json`, in the folder of the node's key, so that a copy of the folder contains both files.
+ * The largest size that this node has signed, with its root, for the origin of each tree. The file `<dir>/signed.json`
+ * is in the folder of the node's key, so that a copy of the folder contains both files.
  */
 export class SignedTrees {
   readonly #path: string;
@@ -31,12 +28,10 @@ export class SignedTrees {
     return this.#trees.get(origin);
   }
 
-  /**
-   * Records a signed tree. Resolves when the record is on disk. The caller must await each call before the next one.
-   */
+  /** Resolves when the record is on disk. The caller must await each call before the next call. */
   async record(origin: string, { size, root }: TreeSize): Promise<void> {
     const next = new Map(this.#trees);
-    // Deletes the entry first, so that `set` makes it the last entry of the map.
+    // `set` then makes the entry the last entry of the map.
     next.delete(origin);
     next.set(origin, { size, root });
     for (const oldest of [...next.keys()].slice(0, -treesMax)) next.delete(oldest);

@@ -6,7 +6,7 @@ import { diskStartBytesMin } from '../limits/disk.ts';
 import { diskSpaceNow } from './disk-space.ts';
 import { ResourceError } from './resource-failure.ts';
 
-/** @throws ResourceError if the disk of `dir` has too little free space for a store. The folder may be missing. */
+/** @throws ResourceError if the disk of `dir` has too little free space. The folder may be missing. */
 export function refuseFullDisk(dir: string): void {
   const { freeBytes } = diskSpaceNow(existing(dir));
   if (freeBytes >= diskStartBytesMin) return;

@@ -6,8 +6,7 @@ import { areFree } from './free-pages.ts';
 
 /**
  * The layout of LMDB's file, which begins with two meta pages. The meta page with the higher transaction id is valid
- * (`mdb.c`, MDB_meta, format 2 with the library's page header of 24 bytes). All numbers are little-endian on the
- * supported machines.
+ * (`mdb.c`, MDB_meta, format 2). All numbers are little-endian.
  */
 const headerBytes = 24;
 const metaBytes = 160;
@@ -23,9 +22,8 @@ const at = {
 } as const;
 
 /**
- * Rejects a truncated file, and a file in another format, before LMDB maps it. LMDB does not validate a file, so such a
- * file would end the process by a signal, without a message. A missing or empty file is valid. `remedy` is the advice
- * for the operator.
+ * Rejects a truncated file, and a file in another format, before LMDB maps the file. Such a file would otherwise end
+ * the process by a signal, without a message. A missing or empty file is valid. `remedy` is advice for the operator.
  *
  * @throws StartError for an invalid or unreadable file.
  */
@@ -34,12 +32,11 @@ export function refuseDamagedFile(path: string, remedy: string): void {
   if (problem !== undefined) throw new StartError(`${path} is damaged: ${problem}; ${remedy}`, { exitCode: 1 });
 }
 
-/** The folder in DATA_DIR for a restored log that is not yet complete and verified. */
+/** The folder in DATA_DIR for a restored log that is not complete and verified yet. */
 export const restoringFolder = 'log.restoring';
 
 /**
- * Rejects a DATA_DIR with an unfinished restore. Without this check, the server would found a new log beside the
- * restored one.
+ * Rejects a DATA_DIR with an unfinished restore. Otherwise, the server would found a new log beside the restored log.
  */
 export function refuseUnfinishedRestore(dataDir: string): void {
   const path = join(dataDir, restoringFolder);
@@ -52,8 +49,8 @@ export function refuseUnfinishedRestore(dataDir: string): void {
 }
 
 /**
- * Rejects read models without a log. The log is written before the read models, so the log was lost. Without this
- * check, the server would found a new log and lose the old data silently.
+ * Rejects read models without a log, because the log was lost. Otherwise, the server would found a new log and lose the
+ * old data silently.
  */
 export function refuseLostLog(dataDir: string): void {
   const [log, tables] = [join(dataDir, 'log'), join(dataDir, 'read-models')];

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync, writeSync, type Stat
 
 import { lmdbLockBytes } from '../limits/disk.ts';
 
-/** LMDB's flag for a store that is a single file instead of a folder. The meta pages contain this flag. */
+/** LMDB's flag for a store in a single file instead of a folder. */
 const noSubdir = 0x4000;
 const integerKeys = 0x08;
 const metaPage = 0x08;
@@ -20,9 +20,10 @@ export type StoreFiles = {
 
 /**
  * Creates missing and incomplete files of a store, so that LMDB writes nothing when it opens the store. If the open
- * fails, for example on a full disk, the library uses freed memory and the process aborts (lmdb 3.5,
- * `EnvWrap::openEnv`). LMDB's lock file is sparse and mapped, so an access to a page without a disk block ends the
- * process by SIGBUS. This function allocates the blocks, so that a full disk throws here.
+ * fails, for example on a full disk, the process aborts (lmdb 3.5, `EnvWrap::openEnv`).
+ *
+ * LMDB's lock file is sparse and mapped, so an access to a page without a disk block ends the process by SIGBUS. This
+ * function allocates the blocks, so that a full disk throws here.
  */
 export function prepareStoreFiles({ data, lock, isFolder }: StoreFiles): void {
   if (!existsSync(data) || statSync(data).size === 0) write(data, emptyStore(isFolder));
@@ -32,7 +33,7 @@ export function prepareStoreFiles({ data, lock, isFolder }: StoreFiles): void {
   if (!isWhole || isSparse(present)) write(lock, Buffer.alloc(lmdbLockBytes));
 }
 
-/** Whether some bytes of the file have no disk block. */
+/** Returns whether some bytes of the file have no disk block. */
 function isSparse({ blocks, size }: Stats): boolean {
   return blocks * 512 < size;
 }

@@ -1,6 +1,6 @@
-/** The interface for backups of the log. */
+/** The port of backups of the log. */
 
-/** `name`: the name of the folder in BACKUP_DIR. If undefined, the name consists of the log's id and epoch. */
+/** `name` is the name of the folder in BACKUP_DIR. If undefined, the name consists of the log's id and epoch. */
 export type BackupRequest = {
   readonly name: string | undefined;
   /** Aborts when the caller no longer waits for the response. */
@@ -17,8 +17,8 @@ export type BackupRefusal = {
 };
 
 /**
- * A response of JSON lines. The `kind` of a line is `Progress`, and that of the last line is `Result` or `Failure`. The
- * caller must start the iteration. If the caller abandons the iteration, the backup ends and its files are removed.
+ * A response of JSON lines. Each line has the `kind` `Progress`, except for a last line with `Result` or `Failure`. The
+ * caller must start the iteration. An abandoned iteration ends the backup and removes its files.
  */
 export type BackupAnswer = {
   readonly ok: true;

@@ -7,32 +7,32 @@ export type Declared = {
   readonly revision: StreamRevision;
   readonly declaration: Declaration;
   /**
-   * By index: the revision of the declaration that made the index unique, or that last changed the function of the
-   * index while it was unique. A value in an event that was decided under an earlier declaration may have no claim.
+   * The revision of the declaration that made an index unique, or that last changed the function of a unique index, by
+   * index. Values of events under earlier declarations may have no claim.
    */
   readonly since: Readonly<Record<string, number>>;
-  /** Like `since`, but without regard to changes of the function. */
+  /** Like `since`, but changes of the function are ignored. */
   readonly always: Readonly<Record<string, number>>;
   /**
-   * By index: the value of `since` when the index was enforced. If this is the present value of `since`, every value of
-   * an object in the index has a claim (consistency protocol, 1). Otherwise the index is not enforced.
+   * The value of `since` when an index was enforced, by index. If equal to the present `since`, each value of an object
+   * in the index has a claim (consistency protocol, 1). Otherwise the index is not enforced.
    */
   readonly enforced: Readonly<Record<string, number>>;
   /**
-   * The number of late events that were folded after this declaration. A late event was decided under an older
-   * declaration, or under none, before one of the indexes became unique.
+   * The number of late events after this declaration. A late event was decided under an older declaration, or under
+   * none, before one of the indexes became unique.
    */
   readonly late: number;
 };
 
-/** Returns whether every object with a value in the index has the claim of the value. */
+/** Returns whether each object with a value in the index has the claim of the value. */
 export function isEnforced({ since, enforced }: Pick<Declared, 'since' | 'enforced'>, index: string): boolean {
   return since[index] !== undefined && enforced[index] === since[index];
 }
 
 /**
- * An object written after an index became unique, by a node that still used an older declaration. That node did not
- * claim the object's value.
+ * A write of an object after an index became unique, by a node with an older declaration. The node did not claim the
+ * object's value.
  */
 export type LateWrite = {
   readonly type: TypeKey;
@@ -41,25 +41,25 @@ export type LateWrite = {
   readonly indexes: readonly string[];
 };
 
-/** The declarations of types in the events that this node has folded. */
+/** The declarations of types in the folded events. */
 export type DeclarationReader = {
   /** The latest declaration; undefined for a type that was never declared. */
   declared(type: TypeKey): Declared | undefined;
   /**
-   * The indexes for which events must list the values of objects: those that are unique now, and those that were unique
-   * earlier. Values of formerly unique indexes are listed so that no information is lost (consistency protocol, 1).
+   * Returns the indexes that are unique now or were unique earlier. Events must list the values of objects in these
+   * indexes (consistency protocol, 1).
    */
   onceUnique(type: TypeKey): ReadonlySet<string>;
 };
 
-/** An object's row: the revision of the last event, the declaration that decided it, and the response JSON. */
+/** The revision of the object's last event, the declaration that decided this event, and the response JSON. */
 export type WrittenObject = {
   readonly revision: StreamRevision;
   readonly declared: number | undefined;
   readonly bytes: Uint8Array;
 };
 
-/** Names in ascending order. `next`: the start of the next page; undefined on the last page. */
+/** Names in ascending order. `next` is the start of the next page; undefined on the last page. */
 export type OlderPage = {
   readonly names: readonly string[];
   readonly next: string | undefined;
@@ -68,8 +68,8 @@ export type OlderPage = {
 /** Finds objects by the declaration that decided their last write. */
 export type OlderReader = {
   /**
-   * The names, after the name `after`, of objects with a last write under no declaration, or under a declaration before
-   * revision `before`.
+   * Returns the names after `after` of objects with a last write before the declaration `before`, or without a
+   * declaration.
    */
   page(type: TypeKey, before: StreamRevision, after: string | undefined): OlderPage;
   written(type: TypeKey, name: string): WrittenObject | undefined;
@@ -85,7 +85,7 @@ export type DeclarationFeed = {
   onLate(listener: (late: LateWrite) => void): () => void;
 };
 
-/** The level of the log, according to the events that this node has folded. */
+/** The level of the log in the folded events. */
 export type LevelReader = {
   level(): number;
   /** Calls `listener` when the level has risen. `listener` must not throw. */

@@ -8,8 +8,8 @@ export type DecodedReplay =
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Decodes a replay up to `until`, or a comparison if `until` is absent. `print` requests the objects that `type` and
- * `name` select, or all objects if neither is given.
+ * Decodes a replay up to `until`, or a comparison without `until`. `print` requests the objects that `type` and `name`
+ * select; all objects without `type`.
  */
 export function decodeReplay(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['until', 'print', 'type', 'name']);
@@ -22,7 +22,9 @@ export function decodeReplay(body: Body): DecodedReplay {
   return { ok: true, value: { until, print: print ? selectedIn(body) : undefined } };
 }
 
-/** Decodes a diff: the changes after `from` up to `to`, of all objects or of those that `type` and `name` select. */
+/**
+ * Decodes a diff: the changes after `from` up to `to`, of all objects or of the objects that `type` and `name` select.
+ */
 export function decodeDiff(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['from', 'to', 'type', 'name']);
   if (problem !== undefined) return refused(problem);
@@ -35,7 +37,7 @@ export function decodeDiff(body: Body): DecodedReplay {
 
 const notAMoment = 'must be a position of the log, or a time (RFC 3339)';
 
-/** Returns the problem of the first invalid member. All members must be strings, except for `print`. */
+/** Returns the problem of the first invalid member. */
 function memberProblem(body: Body, known: readonly string[]): string | undefined {
   for (const [member, value] of Object.entries(body)) {
     if (!known.includes(member)) return `the member ${JSON.stringify(member)} is not known`;
@@ -54,7 +56,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Decodes a position or a time. Returns `invalid` for any other string, and undefined if the value is not a string. */
+/** Decodes a position or a time. Returns `invalid` for any other text, and undefined for a value that is not a text. */
 export function momentOf(text: unknown): Moment | 'invalid' | undefined {
   if (typeof text !== 'string') return undefined;
   if (/^\d{1,40}$/u.test(text)) return { kind: 'position', position: BigInt(text) };

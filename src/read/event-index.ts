@@ -1,12 +1,12 @@
 import type { LogPosition } from '../log/log.ts';
 
-/** A condition on an indexed field of events: one of the field's values must be one of `values`. */
+/** A condition on an indexed field of events: one of the field's values must be among `values`. */
 export type EventClause = {
   readonly field: 'type' | 'name' | 'actor' | 'onBehalfOf' | 'user';
   readonly values: readonly string[];
 };
 
-/** A step of a walk. `at`: the position of an event if `found` is true, otherwise the position of the next step. */
+/** A step of a walk. If `found` is true, `at` is the position of an event; otherwise, the position of the next step. */
 export type WalkStep = {
   readonly found: boolean;
   readonly at: LogPosition;
@@ -14,10 +14,7 @@ export type WalkStep = {
 
 /** The positions of the events that meet all conditions of a walk, in the order of the walk. */
 export type EventWalk = {
-  /**
-   * Makes one step that begins at `from` and takes about a dozen microseconds. A caller makes as many steps as the time
-   * in its turn allows. Returns undefined after the last position.
-   */
+  /** Makes one step from `from`, which takes about a dozen microseconds. Returns undefined after the last position. */
   step(from: LogPosition): WalkStep | undefined;
 };
 
@@ -26,17 +23,17 @@ type CursorOptions = {
   readonly head: LogPosition;
 };
 
-/** The index of all events in the log, except those of leases. */
+/** The index of all events in the log, except for events of leases. */
 export type EventIndex = {
   /**
-   * Returns undefined if the index cannot check any condition faster than a read of the log. `head`: a folded position
-   * of the current epoch.
+   * Returns undefined if the index cannot check any condition faster than a read of the log. `head` is a folded
+   * position of the current epoch.
    */
   walk(clauses: readonly EventClause[], options: CursorOptions): EventWalk | undefined;
-  /** The position of the last event before `place` in the current epoch; undefined if there is no such event. */
+  /** Returns the position of the last event before `place` in the current epoch; undefined without such an event. */
   before(place: LogPosition): LogPosition | undefined;
-  /** The position of the first event after `place`; undefined if there is no such event. */
+  /** Returns the position of the first event after `place`; undefined without such an event. */
   after(place: LogPosition): LogPosition | undefined;
-  /** The keys of all types that ever had objects in this log. */
+  /** Returns the keys of all types that ever had objects in this log. */
   objectTypes(): readonly string[];
 };

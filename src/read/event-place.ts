@@ -1,8 +1,8 @@
 import type { StreamName } from '../log/log.ts';
 
 /**
- * The category, type and name in an event's stream name. If the event belongs to no object, `type` equals the category,
- * and `name` is the rest of the stream name.
+ * The category, type and name in the name of an event's stream. If the event belongs to no object, `type` equals the
+ * category, and `name` is the rest of the stream name.
  */
 export type EventPlace = {
   readonly category: string;
@@ -28,8 +28,8 @@ export function placeOf(stream: StreamName): EventPlace {
 }
 
 /**
- * Whether an event contains a password hash or token digest. Only the SHA-256 of the data of such an event is shown
- * (decision 7.1).
+ * Returns whether an event contains a password hash or token digest. Only the SHA-256 of its data is shown (decision
+ * 7.1).
  */
 export function isSecret({ category }: Pick<EventPlace, 'category'>): boolean {
   return category === 'secret';

@@ -2,20 +2,20 @@ import type { TreeSize } from '../command/event.ts';
 import type { LogPosition } from '../log/log.ts';
 import type { TreeReader } from './tree.ts';
 
-/** The Merkle tree over the events that this node has folded, with its tiles (docs/spec/tree.md). */
+/** The Merkle tree over the folded events, with its tiles (docs/spec/tree.md). */
 export type FoldedTree = Pick<TreeReader, 'size' | 'root' | 'nodeHash' | 'positionOf' | 'leavesUntil'> & {
   /**
-   * Returns up to `count` concatenated hashes of tile level `level`, starting at index `first`. Tile level 0 contains
-   * the leaves, tile level 1 the nodes of tree level 8, and so on. The result ends before the first missing hash.
+   * Returns up to `count` concatenated hashes of a tile level, starting at index `first`. Tile level 0 contains the
+   * leaves, tile level 1 the nodes of tree level 8, and so on. The result ends before the first missing hash.
    */
   hashes(level: number, first: number, count: number): Uint8Array;
-  /** The index of the leaf of the event at exactly this position; undefined if no event at this position is a leaf. */
+  /** Returns the index of the leaf of the event at exactly this position; undefined without such a leaf. */
   indexOf(position: LogPosition): number | undefined;
-  /** The latest `TreeHead` event in the log. */
+  /** Returns the latest `TreeHead` event in the log. */
   lastHead(): RecordedHead | undefined;
 };
 
-/** A `TreeHead` event in the log. `index`: the index of the event's own leaf. `time`: an RFC 3339 time. */
+/** A `TreeHead` event in the log. `index` is the index of the event's own leaf, and `time` is an RFC 3339 time. */
 export type RecordedHead = TreeSize & {
   readonly index: number;
   readonly time: string;

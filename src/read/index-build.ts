@@ -9,7 +9,7 @@ export type Unindexed = {
 };
 
 /**
- * Reports the number of rows read and the total. The sort after the last row takes about as long as the reads, and is
- * not reported.
+ * Reports the number of rows read and the total. The sort after the last row is not reported, but takes about as long
+ * as the reads.
  */
 export type BuildProgress = (done: number, total: number) => void;

@@ -6,7 +6,7 @@ import type { ListPage } from './objects.ts';
 export type ListAtOptions = {
   /** A position of this epoch that this node has folded. */
   readonly position: LogPosition;
-  /** The account of the client. Turns of the event loop are shared among the queries of different accounts. */
+  /** The account of the client. Queries of different accounts share the turns of the event loop. */
   readonly account: string;
   readonly signal: AbortSignal;
 };
@@ -15,17 +15,15 @@ export type ListAtOptions = {
 export type ListsAt = {
   /**
    * Returns the list in its state at the position. Resolves with undefined while this node reads the values of the
-   * type's objects from the log, for example after a change of the type's indexes. Rejects with the error of `signal`
-   * if `signal` aborts first.
+   * type's objects from the log. Rejects with the reason of `signal` after an abort.
    *
    * @throws NotServedError if the type's indexes change during the read.
-   *
-   * @throws UnreadableLogError if the log cannot be read now. The iteration of the items throws this error too.
+   * @throws UnreadableLogError if the log cannot be read now, also during the iteration of the items.
    */
   listAt(type: ResourceType, query: ListQuery, options: ListAtOptions): Promise<ListPage | undefined>;
 };
 
-/** The log is unavailable, or does not yet return an event that this node has folded. */
+/** The log is unavailable, or lacks an event that this node has folded. */
 export class UnreadableLogError extends Error {
   constructor(cause: unknown) {
     super('the event log cannot be read now', { cause });

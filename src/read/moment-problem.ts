@@ -16,8 +16,8 @@ export type MomentProblem = {
 };
 
 /**
- * Returns the reason why the log does not have the moment; undefined if the log has it. The log does not have a time in
- * the future, a position of another epoch, or a position outside of the first and the last position.
+ * Returns the reason why the log does not have the moment; otherwise undefined. The log lacks a time in the future, a
+ * position of another epoch, and a position outside of the first and the last position.
  */
 export function momentProblem(moment: Moment, { first, head, epoch, nowMs }: LogNow): MomentProblem | undefined {
   if (moment.kind === 'time')
@@ -30,7 +30,7 @@ export function momentProblem(moment: Moment, { first, head, epoch, nowMs }: Log
   return first === undefined || position < first ? badMoment(beforeFirst(shown)) : undefined;
 }
 
-/** Returns the problem of a time before the first event, for requests that need the state of the log at the time. */
+/** Returns the problem of a time before the first event. */
 export function earlyTime(timeMs: number): MomentProblem {
   return badMoment(beforeFirst(shownTime(timeMs)));
 }

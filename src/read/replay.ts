@@ -1,9 +1,6 @@
 /** The port of replays: the log is folded again, and the result is compared with the read models or shown. */
 
-/**
- * The first difference between two read models. `detail` contains no secrets, but only the name of the entry and hashes
- * of the contents.
- */
+/** The first difference between two read models. `detail` contains hashes and no secrets. */
 export type Difference = {
   /**
    * The table that differs:
@@ -18,13 +15,13 @@ export type Difference = {
   readonly detail: string;
 };
 
-/** A read model that a comparison leaves out, for example because it needs code of a plugin that is not loaded. */
+/** A read model that a comparison leaves out. */
 export type NotCompared = {
   readonly table: string;
   readonly reason: string;
 };
 
-/** By table: the number of entries that a comparison has read. */
+/** The number of entries that a comparison has read, by table. */
 export type Compared = Readonly<Record<string, number>>;
 
 /** A point in the log: a position, or the last position at a time (epoch milliseconds). */
@@ -38,13 +35,13 @@ export type Selected = {
 };
 
 export type ReplayRequest = {
-  /** The start of the changes to show. The changes end at `until`. Undefined if no changes are shown. */
+  /** The start of the changes to show, which end at `until`; undefined if no changes are shown. */
   readonly from?: Moment | undefined;
-  /** The end of the replay. Undefined for a replay of the whole log and a comparison with the read models. */
+  /** The end of the replay; undefined for a comparison of the whole log with the read models. */
   readonly until: Moment | undefined;
-  /** The shown objects, or the objects of the shown changes; undefined if none are shown. */
+  /** The shown objects, or the objects of the shown changes; undefined for none. */
   readonly print: Selected | undefined;
-  /** Whether objects of this type may be shown. */
+  /** Returns whether objects of this type may be shown. */
   readonly mayRead: (type: string) => boolean;
   /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
@@ -59,10 +56,12 @@ export type ReplayRefusal = {
 };
 
 /**
- * A response of JSON lines. The `kind` of a line is `Progress`, `Object`, `Change`, `Compared`, `Result` or `Failure`.
- * The line `Compared` follows the comparison of all read models except the audit indexes and the columns. The last line
- * is a `Result` or a `Failure`. The caller must start the iteration. When the iteration ends or is abandoned, the
- * replay ends and its files are removed.
+ * A response of JSON lines with the `kind` `Progress`, `Object`, `Change`, `Compared`, `Result` or `Failure`.
+ * `Compared` follows the comparison of all read models except the audit indexes and the columns. The last line is a
+ * `Result` or a `Failure`.
+ *
+ * The caller must start the iteration. When the iteration ends or is abandoned, the replay ends and its files are
+ * removed.
  */
 export type ReplayAnswer = {
   readonly ok: true;

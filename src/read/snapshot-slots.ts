@@ -28,13 +28,13 @@ const ofSnapshots: SlotLimits = {
 /** A reader's slot for one snapshot. */
 export type SnapshotSlot = {
   /**
-   * Call this method when the reader starts to wait for its peer. `onStalled` is called if the wait takes too long
-   * while other readers queue.
+   * Must be called when the reader starts to wait for its peer. `onStalled` is called if the wait takes too long while
+   * other readers queue.
    */
   waits(onStalled: () => void): void;
-  /** Call this method when the peer has consumed data. */
+  /** Must be called when the peer has consumed data. */
   took(): void;
-  /** Releases the slot. Call this method exactly once, in every case. */
+  /** Releases the slot. Must be called in each case. */
   release(): void;
 };
 
@@ -52,10 +52,11 @@ type Waiter = {
 const lookMs = 1_000;
 
 /**
- * Shares snapshots among clients, with limits by user, by address and in total. Readers without a slot queue in order.
- * A client at its limit does not delay other clients. If the peer of a reader consumes nothing for `snapshotStallMs`,
- * and other readers queue, the reader must give up its slot. Also shares the time of each turn among starting lists;
- * most lists need no snapshot.
+ * Shares snapshots among clients, with limits by user, by address and in total. Readers without a slot queue in order,
+ * but a client at its limit does not delay other clients. A reader must give up its slot if its peer consumes nothing
+ * for `snapshotStallMs` while other readers queue.
+ *
+ * Also shares the time of each turn among starting lists.
  */
 export class SnapshotSlots {
   readonly #clock: Clock;
@@ -69,7 +70,7 @@ export class SnapshotSlots {
   readonly #waitingOf = new Map<string, number>();
   /** The queued readers in order of arrival. No queued reader can get a slot now. */
   readonly #waiting = new Set<Waiter>();
-  /** The timer of the next check for stalled readers, if one is scheduled. */
+  /** The timer of the next check for stalled readers; undefined if none is scheduled. */
   #looking: Timer | undefined;
 
   constructor(clock: Clock, limits = ofSnapshots) {
@@ -83,22 +84,21 @@ export class SnapshotSlots {
   }
 
   /**
-   * Returns undefined if the caller may begin a list now, or delete one object of a collection. Otherwise the time of
-   * this turn is used up, and the caller may begin when the promise resolves. The caller must not `await` between this
-   * call and the work.
+   * Returns undefined if the caller may begin a list now. Otherwise, the caller may begin when the promise resolves.
+   * The caller must not `await` between this call and the work.
    */
   turn(client: Client): Promise<void> | undefined {
     return this.#beginnings.soon(accountOf(client));
   }
 
-  /** Takes a slot if one is free now. Returns undefined if none is free. */
+  /** Takes a slot if a slot is free now; otherwise returns undefined. */
   tryTake(client: Client): SnapshotSlot | undefined {
     return this.#hasRoom(client) ? this.#hold(client) : undefined;
   }
 
   /**
-   * Takes a slot. If none is free, waits in the queue first. Returns undefined if the queue is full, the wait timed out
-   * or `signal` aborted.
+   * Takes a slot, perhaps after a wait in the queue. Returns undefined if the queue is full, the wait timed out or
+   * `signal` aborted.
    */
   async take(client: Client, signal?: AbortSignal): Promise<SnapshotSlot | undefined> {
     const slot = this.tryTake(client);
@@ -163,7 +163,7 @@ export class SnapshotSlots {
     count(this.#addresses, address, by);
   }
 
-  /** Assigns free slots to the longest-waiting readers that may have them. */
+  /** Assigns free slots to the readers that have waited longest and may have a slot. */
   #give(): void {
     for (const waiter of this.#waiting) {
       if (this.#held.size >= this.#limits.total) return;

@@ -11,11 +11,11 @@ export type Duplicate = {
 export type UniqueStep = {
   readonly type: ResourceType;
   readonly indexes: readonly string[];
-  /** `pending`: waits until nodes are drained; `claiming`: claims the values of stored objects. */
+  /** `pending`: waits until nodes are drained. `claiming`: claims the values of stored objects. */
   readonly step: 'pending' | 'claiming';
   /** The recorded duplicates, in the order of names. */
   readonly duplicates: readonly Duplicate[];
-  /** The number of all duplicates, recorded or not. */
+  /** The number of all duplicates, also of those that are not in `duplicates`. */
   readonly duplicateCount: number;
 };
 

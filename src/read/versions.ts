@@ -2,22 +2,21 @@ import type { LogPosition, StreamRevision } from '../log/log.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
 
 /**
- * The events of each object by position, as far as this node's audit indexes have folded the log
- * (`AuditProgress.position()`). Each call is synchronous, and its cost grows with the logarithm of the number of
- * versions. Pass only names that once had an object, because for any other name the result may be that of another
- * object.
+ * The events of each object by position, as far as the audit indexes have folded the log. Each call is synchronous,
+ * with a cost that is logarithmic in the number of versions. Pass only names that once had an object, because the
+ * result for another name may belong to another object.
  */
 export type VersionReader = {
   /**
-   * The last revision of an object's stream at or before a position of this epoch; undefined if there is no such
+   * Returns the last revision of an object's stream at or before a position of this epoch; undefined without such a
    * revision.
    */
   lastAt(type: TypeKey, name: string, position: LogPosition): StreamRevision | undefined;
-  /** The position of a revision of an object's stream; undefined if the revision is not folded. */
+  /** Returns the position of a revision of an object's stream; undefined if the revision is not folded. */
   positionOf(type: TypeKey, name: string, revision: StreamRevision): LogPosition | undefined;
 };
 
-/** The audit indexes lack a revision of an object's stream, so the indexes are wrong. */
+/** The audit indexes lack a revision of an object's stream, and are thus wrong. */
 export class MissingRevisionError extends Error {
   constructor(stream: string, revision: number) {
     super(`revision ${String(revision)} of ${stream} does not follow the last indexed revision`);
@@ -28,11 +27,11 @@ export class MissingRevisionError extends Error {
 /** The position of the log at a time. */
 export type LogTimes = {
   /**
-   * The greatest position, at most `head`, up to which no event is later than the time in epoch milliseconds. Events
-   * that are more than a minute ahead of a later event are ignored. The log may have no event at this exact position.
-   * Undefined for a time before the first event.
+   * Returns the greatest position, at most `head`, up to which no event is later than the time in epoch milliseconds.
+   * Ignores events that are more than a minute ahead of a later event. The log may have no event at this exact
+   * position. Undefined for a time before the first event.
    */
   positionAt(timeMs: number, head: LogPosition): LogPosition | undefined;
-  /** The position of the log's first event in this epoch; undefined if no event is folded. */
+  /** Returns the position of the log's first event in this epoch; undefined if no event is folded. */
   first(): LogPosition | undefined;
 };

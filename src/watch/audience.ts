@@ -9,13 +9,10 @@ import { plainEvent, selectedEvent, type ShownChange } from './selected-change.t
 import { nameWatched, selectsAll, type WatchPlan } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
 
-/**
- * The live watchers with the same type, name, selection and encoding. They share the buffers of their frames. A watcher
- * that awaits its first event may receive the event in another form.
- */
+/** The live watchers with the same type, name, selection and encoding, which share the buffers of their frames. */
 export class Audience {
   readonly #encoding: FrameEncoding;
-  /** Undefined if the audience selects every object of its type. */
+  /** Undefined if the audience selects each object of its type. */
   readonly #selection: Selection | undefined;
   readonly #members = new Set<Watcher>();
   /**
@@ -23,7 +20,7 @@ export class Audience {
    * its frames.
    */
   readonly #held = new Map<LogPosition, Frames>();
-  /** Like `#held`, for events that are encoded as the first event of a stream. */
+  /** Like `#held`, for events in the form of the first event of a stream. */
   readonly #heldFirst = new Map<LogPosition, Frames>();
   /** The frames of the current batch for this audience; undefined until the batch has an event for the audience. */
   #selected: SelectedFrames | undefined;
@@ -46,7 +43,7 @@ export class Audience {
   }
 
   /**
-   * Adds a change of the batch, unless it results in no event for this audience. Returns true for the first added
+   * Adds a change of the batch, if the change results in an event for this audience. Returns true for the first added
    * change.
    */
   take(change: ShownChange, batch: Batch): boolean {
@@ -74,8 +71,7 @@ export class Audience {
   }
 
   /**
-   * Returns the frames of `changes`, which a joining watcher has missed. The watchers that join an audience share
-   * frames.
+   * Returns the frames of `changes` that a joining watcher has missed. The watchers of an audience share these frames.
    */
   framesOf(changes: readonly ShownChange[], watcher: Pick<Watcher, 'awaitsFirst' | 'begin'>): readonly Frames[] {
     const framed: Frames[] = [];
@@ -115,13 +111,13 @@ type Gathered = {
   readonly byKey: Map<string, Audience>;
   /** The audiences that must be checked for a change of any object. */
   readonly wide: Set<Audience>;
-  /** The audiences of a single object, by its name. They are not checked for a change of another object. */
+  /** The audiences of a single object, by the name of the object. */
   readonly byName: Map<string, Set<Audience>>;
 };
 
 /**
- * All audiences of a hub. Passes each change to the audiences that may select it. An audience without members is
- * removed.
+ * All audiences of a hub. Passes each change to the audiences that may select the change. An audience without members
+ * is removed.
  */
 export class Audiences {
   readonly #types = new Map<TypeKey, Gathered>();
@@ -132,7 +128,9 @@ export class Audiences {
     return [...this.#types.values()].reduce((sum, { byKey }) => sum + byKey.size, 0);
   }
 
-  /** Returns the existing audience for a plan, or a new one. Later calls find a new audience only after `enter`. */
+  /**
+   * Returns the existing audience for a plan, or a new audience. Later calls find a new audience only after `enter`.
+   */
   of(plan: WatchPlan, encoding: FrameEncoding): Audience {
     return this.#types.get(plan.type.key)?.byKey.get(keyOf(plan, encoding)) ?? new Audience(plan, encoding);
   }
@@ -203,8 +201,8 @@ export class Audiences {
 const none: ReadonlySet<Audience> = new Set();
 
 /**
- * Returns the key of an audience. Numbers are written as text, since an index key may be infinite, and JSON has no
- * infinite numbers.
+ * Returns the key of an audience. Numbers are written as text, because an index key may be infinite, which JSON cannot
+ * express.
  */
 function keyOf({ name, selection }: WatchPlan, encoding: FrameEncoding): string {
   return JSON.stringify([encoding.name, name ?? null, selection], (_, value: unknown) =>

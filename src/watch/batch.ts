@@ -13,15 +13,15 @@ type Run = {
 };
 
 /**
- * The frames of one batch of changes. No event is encoded twice in the same form. Audiences that receive the same
- * events share buffers, since one user may open watches with thousands of selections, and objects may be large.
+ * The frames of one batch of changes. Each event is encoded once in each form. Audiences with the same events share
+ * buffers, because one user may open watches with thousands of selections.
  */
 export class Batch {
   readonly #encodings = new Map<string, EncodedBatch>();
   readonly #left = new Map<ShownChange, Uint8Array>();
 
   /**
-   * Returns an empty selection, to which the caller adds events. Call this method when an audience receives its first
+   * Returns an empty selection, to which the caller adds events. Must be called when an audience receives its first
    * event of the batch.
    */
   selected(encoding: FrameEncoding): SelectedFrames {
@@ -33,10 +33,7 @@ export class Batch {
     return new SelectedFrames(encoded, encoding);
   }
 
-  /**
-   * Returns the last selected state of an object that leaves a selection. The state is built once, so that all
-   * audiences get the same bytes.
-   */
+  /** Returns the last selected state of an object that leaves a selection. All audiences get the same bytes. */
   readonly lastSelected = (change: ShownChange): Uint8Array => {
     const made = this.#left.get(change) ?? lastSelected(change);
     this.#left.set(change, made);
@@ -84,8 +81,8 @@ class EncodedBatch {
   /** The empty run. */
   readonly start = new SmallRun();
   /**
-   * The events with each state of an object. The key is the buffer of the state, which all audiences share. One state
-   * may be in two events: ADDED for some audiences, and MODIFIED for others.
+   * The events with each state of an object, by the buffer of the state. One state may be in two events: ADDED for some
+   * audiences, and MODIFIED for others.
    */
   readonly #events = new Map<Uint8Array, EncodedEvent[]>();
 
@@ -100,7 +97,7 @@ class EncodedBatch {
   }
 }
 
-/** One event in one encoding. A large event has its own buffer, so that no run copies it. */
+/** One event in one encoding. A large event has its own buffer, so that no run copies the event. */
 class EncodedEvent implements Run {
   readonly parts: readonly Uint8Array[];
   readonly isLarge: boolean;
@@ -145,9 +142,9 @@ type RunStart = {
   readonly last: EncodedEvent;
 };
 
-/** Small events in one buffer. Runs form a tree: audiences with the same events share a run. */
+/** Small events in one buffer. Runs form a tree, in which audiences with the same events share a run. */
 class SmallRun implements Run {
-  /** The previous run, and the event that follows it; undefined for the empty run. */
+  /** The previous run, and the following event; undefined for the empty run. */
   readonly #step: { readonly previous: SmallRun; readonly last: EncodedEvent } | undefined;
   readonly #next = new Map<EncodedEvent, SmallRun>();
   #frames: Frames | undefined;

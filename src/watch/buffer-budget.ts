@@ -9,7 +9,7 @@ export type BudgetBounds = {
 
 /** The part of a queue that the budget uses. */
 export type Queue = {
-  /** Bytes that the peer has not consumed. The queue with the most unread bytes is the furthest behind. */
+  /** Bytes that the peer has not consumed. */
   readonly unreadBytes: number;
   /**
    * Disconnects the queue because a limit is exceeded, and drops its waiting frames. A write in progress may continue.
@@ -19,7 +19,7 @@ export type Queue = {
   cut(): void;
 };
 
-/** The queues of one user, with the total of their bytes. Visitors have one account for each network of addresses. */
+/** The queues of one user, with the total of their bytes. Visitors have one account for each network. */
 export class Account {
   readonly key: string;
   bytes = 0;
@@ -33,8 +33,8 @@ export class Account {
 }
 
 /**
- * The limits of unread bytes for all queues together and for each user. Adding a frame takes constant time. The queues
- * are compared only after a limit is exceeded, and the resulting order is kept until the next turn.
+ * The limits of unread bytes, for all queues together and for each user. Adding a frame takes constant time. Queues are
+ * compared only after a limit is exceeded.
  */
 export class BufferBudget {
   readonly #bounds: BudgetBounds;
@@ -55,7 +55,7 @@ export class BufferBudget {
     this.#bounds = bounds;
   }
 
-  /** The memory of all queues in bytes. A buffer in several queues is counted once, with an overhead for each queue. */
+  /** The memory of all queues in bytes. A buffer in several queues counts once, with an overhead for each queue. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -76,8 +76,8 @@ export class BufferBudget {
   }
 
   /**
-   * Marks the queue as ended: if a limit is exceeded, it is disconnected before other queues. Call this method when the
-   * queue accepts no more frames.
+   * Marks the queue as ended, so that the queue is disconnected before other queues. Must be called when the queue
+   * accepts no more frames.
    */
   leave(account: Account, queue: Queue): void {
     account.queues.delete(queue);
@@ -85,7 +85,7 @@ export class BufferBudget {
     this.#leaving.add(queue);
   }
 
-  /** Removes the queue. Call this method when the queue is empty and stays empty. */
+  /** Removes the queue. Must be called when the queue is empty and stays empty. */
   forget(account: Account, queue: Queue): void {
     account.queues.delete(queue);
     account.leaving.delete(queue);
@@ -108,8 +108,8 @@ export class BufferBudget {
   }
 
   /**
-   * Disconnects queues until both limits are met or no queue has unread bytes: first the ended queues, then the queues
-   * that are furthest behind. Call this method after adding bytes.
+   * Disconnects queues until both limits are met or no queue has unread bytes: first ended queues, then the queues that
+   * are furthest behind. Must be called after adding bytes.
    */
   relieve(account: Account): void {
     const { bytesMax, accountBytesMax } = this.#bounds;
@@ -120,7 +120,7 @@ export class BufferBudget {
     this.#relieving = false;
   }
 
-  /** Disconnects one queue. Returns false if no queue is left to disconnect. */
+  /** Disconnects one queue; returns false if no queue is left to disconnect. */
   #endOne(scope: Account | BufferBudget, leaving: ReadonlySet<Queue>): boolean {
     for (const queue of leaving) {
       queue.cut();

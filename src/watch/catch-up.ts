@@ -31,18 +31,17 @@ export type CatchUpSource = {
   readonly reader: WatchReader;
   readonly logged: LoggedSource;
   readonly clock: Clock;
-  /** The position of the hub's last batch. The hub publishes all later changes. */
+  /** Returns the position of the hub's last batch. The hub publishes all later changes. */
   readonly position: () => LogPosition;
-  /** Resolves when the calling catch-up may continue. All catch-ups together use only a part of each turn. */
+  /** Resolves when the catch-up may continue. All catch-ups together use only a part of each turn. */
   readonly turn: () => Promise<void>;
-  /** Whether other catch-ups wait for a slot. Then a catch-up releases its slot after each batch. */
+  /** Returns whether other catch-ups wait for a slot. A catch-up then releases its slot after each batch. */
   readonly isCrowded: () => boolean;
 };
 
 /**
  * Waits until this node has folded the events up to the start of the watch. If the log has not issued the start
- * position in its current epoch, the watch ends as expired: the client has data of another log or epoch, and must list
- * again.
+ * position in its current epoch, the watch ends as expired, and the client must list again.
  */
 export async function awaitStart(watcher: Watcher, { reader, log }: CatchUpSource): Promise<void> {
   const needed = neededBy(watcher);
@@ -80,7 +79,7 @@ function neededBy({ plan: { start } }: Watcher): LogPosition | undefined {
   }
 }
 
-/** Ends the read of a closed watch. `Watcher.state` is `closed` already, so the hub ignores this error. */
+/** Ends the read of a closed watch. The hub ignores this error, because the watcher is already closed. */
 class WatchOverError extends Error {
   override readonly name = 'WatchOverError';
 }
@@ -100,9 +99,9 @@ function isGivenUp(signal: AbortSignal): boolean {
 }
 
 /**
- * Brings a watcher up to date, slice by slice, with a bounded queue. The hub calls `log` again for the changes that are
- * committed during the catch-up, until the rest can be sent in the turn in which the watcher joins. So the watcher
- * misses no change and receives none twice.
+ * Brings a watcher up to date, slice by slice, with a bounded queue. The hub calls `log` again for changes that are
+ * committed meanwhile, until the rest can be sent in the turn in which the watcher joins. The watcher thus misses no
+ * change and receives no change twice.
  */
 export class Replay {
   readonly #watcher: Watcher;
@@ -110,9 +109,9 @@ export class Replay {
   readonly #encoding: FrameEncoding;
   readonly #events: LoggedReader;
   #parts: Uint8Array[] = [];
-  /** The size in bytes of the objects in `#parts`. */
+  /** The size of the objects in `#parts`, in bytes. */
   #bytes = 0;
-  /** The time at which the current slice started. */
+  /** The monotonic time at which the current slice started. */
   #begunAt: number;
   /** Cancels the read of the initial state after the end of the watch. */
   readonly #wanted: Wanted = {
@@ -132,7 +131,7 @@ export class Replay {
     );
   }
 
-  /** Sends the selected objects, all at one position. The watch continues from this position. */
+  /** Sends the selected objects in their state at one position. The watch continues from this position. */
   async state(signal: AbortSignal): Promise<void> {
     const slot = await this.#source.reader.snapshots.take(this.#watcher.plan.client, signal);
     if (slot === undefined && signal.aborted) throw new LogSilentError('the wait for a snapshot was cancelled');
@@ -233,7 +232,7 @@ export class Replay {
     this.#bytes += event.object.length;
   }
 
-  /** Whether the current slice has reached its size or time limit. */
+  /** Returns whether the current slice has reached its size or time limit. */
   #isWhole(): boolean {
     return (
       this.#bytes >= watchCatchUpSliceBytes || this.#source.clock.monotonic() - this.#begunAt >= watchCatchUpSliceMs
@@ -248,7 +247,7 @@ export class Replay {
     return this.#watcher.state === 'closed';
   }
 
-  /** Sends the slice. The watcher has then received every selected event up to `cursor`. */
+  /** Sends the slice. The watcher has then received each selected event up to `cursor`. */
   #flush(cursor: LogPosition | undefined): void {
     const frames = this.#parts.length === 0 ? [] : [new Frames(join(this.#parts))];
     this.#parts = [];

@@ -1,15 +1,15 @@
 import { watchFrameOverheadBytes } from '../limits/watches.ts';
 
 /**
- * Complete frames in one buffer, which several queues may share. Each queue has a hold on the buffer. The holds are
- * counted by account, so that each account is charged for the buffer only once.
+ * Complete frames in one buffer, which several queues may share. Each queue has a hold on the buffer. Holds are counted
+ * by account, so that each account is charged once for the buffer.
  */
 export class Frames {
   readonly bytes: Uint8Array;
   readonly #onFree: (() => void) | undefined;
   /**
-   * One of the accounts with holds, and the number of its holds. The holds of other accounts are in `#others`. Most
-   * buffers have one account, and a map for each buffer would cost more than the write.
+   * One of the accounts with holds, and the number of its holds. `#others` has the holds of other accounts. Most
+   * buffers have one account, and a map for each buffer would be expensive.
    */
   #account: object | undefined;
   #holds = 0;
@@ -21,13 +21,13 @@ export class Frames {
     this.#onFree = onFree;
   }
 
-  /** The memory that the buffer uses, including its overhead. */
+  /** The memory of the buffer in bytes, including its overhead. */
   get heldBytes(): number {
     return this.bytes.length + watchFrameOverheadBytes;
   }
 
   /**
-   * Adds a hold. Returns the largest scope in which the hold is the first one: all accounts (`anybody`), or its
+   * Adds a hold. Returns the largest scope in which the hold is the first hold: all accounts (`anybody`), or its
    * account.
    */
   hold(account: object): 'anybody' | 'account' | 'neither' {
@@ -47,7 +47,7 @@ export class Frames {
   }
 
   /**
-   * Removes a hold. Returns the largest scope in which the hold was the last one: all accounts (`anybody`), or its
+   * Removes a hold. Returns the largest scope in which the hold was the last hold: all accounts (`anybody`), or its
    * account.
    */
   release(account: object): 'anybody' | 'account' | 'neither' {

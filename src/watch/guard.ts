@@ -14,15 +14,14 @@ export type WatchGuardDependencies = {
   readonly recheckStreams?: (allows: Allows) => void;
   readonly clock: Clock;
   /**
-   * Whether the subject may still make this request: the subject's credential is valid, and a rule allows the request.
+   * Returns whether the subject may still make this request: the credential is valid, and a rule allows the request.
    */
   readonly allows: Allows;
 };
 
 /**
- * Authorizes open watches and plugins' streams again, since they stay open after the request that was authorized. The
- * checks begin in the turn in which rights change. They are repeated every few seconds, because credentials may expire
- * (decision 5.5).
+ * Authorizes open watches and plugins' streams again, in the turn in which rights change and every few seconds, because
+ * credentials may expire (decision 5.5).
  */
 export class WatchGuard {
   readonly #dependencies: WatchGuardDependencies;
@@ -33,10 +32,10 @@ export class WatchGuard {
     this.#timer = this.#await();
   }
 
-  /** Ends every watch and every stream that is no longer allowed, in this turn or in later turns. */
+  /** Ends each watch and stream that is no longer allowed, in this turn or in later turns. */
   recheck(): void {
     const { hub, recheckStreams, allows } = this.#dependencies;
-    // The cached decisions are used for this check only.
+    // The cached decisions are used only for this check.
     const answers = new Answers();
     recheckStreams?.((subject, request) =>
       answers.of(subject, `${request.kind} ${request.verb} ${request.path}`, () => allows(subject, request)),

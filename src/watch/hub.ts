@@ -24,22 +24,20 @@ export type WatchHubDependencies = {
   readonly reader: WatchReader;
   readonly log: EventLog;
   readonly clock: Clock;
-  /** Reports the error of a watch that ends because of it. */
+  /** Reports the error that ends a watch. */
   readonly report: (error: unknown) => void;
-  /** Reads the events that watchers have missed. The default reads the events of objects. */
+  /** Reads the events that watchers have missed; by default, the events of objects. */
   readonly logged?: LoggedSource;
-  /** The limits of the recent changes that are stored for joining watchers. The default is `recentBounds`. */
+  /** The limits of the recent changes for joining watchers; `recentBounds` by default. */
   readonly recent?: RecentBounds;
-  /**
-   * The queues of this node, if their limits are shared with other streams. The default is a separate set of queues.
-   */
+  /** The queues of this node, if other streams share their limits; by default, separate queues. */
   readonly outboxes?: Outboxes;
 };
 
 /**
- * The watchers of one change feed on this node. Every live watcher receives a batch of changes in the turn in which
- * this node commits it to the read model, and no watcher waits for another one. Watchers that are catching up read the
- * log at their own speed until they can join.
+ * The watchers of one change feed on this node. Each live watcher receives a batch of changes in the turn in which this
+ * node commits the batch, and no watcher waits for another watcher. Watchers that are catching up read the log at their
+ * own speed until they can join.
  */
 export class WatchHub {
   /** The queues of unread data, for watches and for streams of plugins. */
@@ -53,14 +51,14 @@ export class WatchHub {
   readonly #catchUps = new SlotPool(watchCatchUpsMax);
   readonly #reviews: Reviews<Watcher>;
   /**
-   * Spreads the joins of watchers over several turns. Encoding the missed changes of a watcher takes up to several
+   * Spreads the joins of watchers over several turns. Encoding the missed changes of a watcher may take several
    * milliseconds, and thousands of watchers may join at the same time.
    */
   readonly #joins: EventLoopTurns;
   /** Aborts the reads of watchers that are catching up. */
   readonly #reading = new Map<Watcher, AbortController>();
   readonly #unsubscribe: () => void;
-  /** The position of the last published batch. Every live watcher has received the changes up to this position. */
+  /** The position of the last published batch. Each live watcher has received the changes up to this position. */
   #position: LogPosition;
   #closed = false;
 
@@ -73,7 +71,7 @@ export class WatchHub {
     this.#recent = new RecentChanges(this.#position, dependencies.recent);
     this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => {
       watcher.beat(now, this.#position);
-      // If the log is unavailable, the catch-up of this watcher ends, since its wait would occupy a slot.
+      // The catch-up of a watcher would occupy a slot while the log is unavailable.
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
     this.#joins = new EventLoopTurns(clock, watchCatchUpTurnMs);
@@ -102,10 +100,7 @@ export class WatchHub {
     return this.#watchers.size >= watchersMax ? 'too-many-watchers' : undefined;
   }
 
-  /**
-   * Opens a watch, which runs until one side ends it. The caller calls `closed` of the watcher when the connection
-   * closes.
-   */
+  /** Opens a watch. The caller must call the watcher's `closed` when the connection closes. */
   open(plan: WatchPlan, sink: Sink): Watcher {
     const cursor = this.#startOf(plan);
     const now = this.#dependencies.clock.monotonic();
@@ -123,25 +118,25 @@ export class WatchHub {
     return watcher;
   }
 
-  /** Ends all watches with a request to reconnect, and lets `refusal` refuse new ones. Call this method on shutdown. */
+  /** Ends all watches with a request to reconnect, and refuses new watches. Must be called on shutdown. */
   closeAll(): void {
     this.#closed = true;
     this.#unsubscribe();
     this.#endWhere(() => true, { reason: 'shutting-down', detail: 'the server is shutting down; connect again' });
   }
 
-  /** Ends all watches of a type. Call this method when the type is no longer served or has a new declaration. */
+  /** Ends all watches of a type. Must be called when the type is no longer served or has a new declaration. */
   closeType(type: TypeKey): void {
     this.closeWhere((watched) => watched.type.key === type, `${type} is not served now`);
   }
 
-  /** Ends the matching watches. Call this method when clients must open a new watch to continue. */
+  /** Ends the matching watches. Must be called when clients must open a new watch to continue. */
   closeWhere(matches: (watched: Watched) => boolean, detail: string): void {
     this.#endWhere(({ watched }) => matches(watched), { reason: 'type-removed', detail });
   }
 
   /**
-   * Ends every watch that `allows` rejects. Call this method when rights may have changed. A watcher receives nothing
+   * Ends each watch that `allows` rejects. Must be called when rights may have changed. A watcher receives nothing
    * between this call and its check.
    */
   recheck(allows: (watched: Watched) => boolean): void {
@@ -161,7 +156,7 @@ export class WatchHub {
 
   #publish({ changes, position }: ChangeBatch): void {
     this.#position = position;
-    // Without watchers no change is stored, since changes that age in the heap are expensive for the garbage collector.
+    // Without watchers no change is stored, because long-lived changes are expensive for the garbage collector.
     if (this.#watchers.size === 0) {
       this.#recent.clear(position);
       return;
@@ -208,8 +203,8 @@ export class WatchHub {
   }
 
   /**
-   * Sends the initial state and the missed changes, until the watcher joins or is closed. While the peer does not read
-   * the missed changes, the watcher occupies no slot of `#catchUps`.
+   * Sends the initial state and the missed changes, until the watcher joins or is closed. While the peer does not read,
+   * the watcher occupies no slot of `#catchUps`.
    */
   async #replay(watcher: Watcher, signal: AbortSignal, joining: Promise<void> | undefined): Promise<void> {
     const replay = new Replay(watcher, this.#source);
@@ -224,8 +219,7 @@ export class WatchHub {
   }
 
   #fail(watcher: Watcher, error: unknown): void {
-    // The error of a watch that has already ended is not reported: it only results from the end of the watch or of the
-    // log.
+    // The error of a closed watch only results from the end of the watch or of the log.
     if (watcher.state === 'closed') return;
     const overloaded = error instanceof SnapshotsExhaustedError;
     if (!overloaded) this.#dependencies.report(error);

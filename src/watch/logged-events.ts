@@ -24,11 +24,9 @@ export type LoggedSource = {
   readonly of: (log: Pick<EventLog, 'readStream'>, plan: WatchPlan) => LoggedReader;
 };
 
-/**
- * Converts recorded events to the events of one watch. The results equal the events that the feed would have published.
- */
+/** Converts recorded events to the events of one watch, as the feed would have published the events. */
 export type LoggedReader = {
-  /** Whether the event may belong to the watch. This check is cheap and does not decode the event. */
+  /** Returns whether the event may belong to the watch, without decoding the event. */
   concerns(recorded: RecordedEvent): boolean;
   /** Returns the watch event; undefined if the watch does not select the recorded event. */
   shown(recorded: RecordedEvent): WatchEvent | undefined | Promise<WatchEvent | undefined>;
@@ -48,8 +46,8 @@ export class LoggedEvents implements LoggedReader {
   readonly #everything: boolean;
   readonly #prefix: string;
   /**
-   * For each stream, whether the object was selected after the last converted event. The oldest entries are dropped.
-   * For a stream without an entry, the previous event is read from the log.
+   * Whether the object was selected after the last converted event, by stream. The oldest entries are dropped. For a
+   * stream without an entry, the previous event is read from the log.
    */
   readonly #selected = new Map<StreamName, boolean>();
 
@@ -66,7 +64,7 @@ export class LoggedEvents implements LoggedReader {
   }
 
   /**
-   * Returns the watch event; undefined if the watch does not select the recorded event. Returns a promise only if the
+   * Returns the watch event; undefined if the watch does not select the recorded event. Returns a promise if the
    * previous state must be read from the log.
    */
   shown(recorded: RecordedEvent): WatchEvent | undefined | Promise<WatchEvent | undefined> {
@@ -91,7 +89,7 @@ export class LoggedEvents implements LoggedReader {
     return object === undefined ? undefined : { type, object, position: recorded.position };
   }
 
-  /** Returns the last selected state of the object, with the position of the event after which it is not selected. */
+  /** Returns the last selected state of the object, with the position of the event that ends the selection. */
   async #left(recorded: RecordedEvent): Promise<WatchEvent | undefined> {
     const object = this.#answer(await this.#previous(recorded), recorded.position);
     return object === undefined ? undefined : { type: 'DELETED', object, position: recorded.position };
@@ -119,10 +117,7 @@ export class LoggedEvents implements LoggedReader {
     );
   }
 
-  /**
-   * Returns the JSON of the event's object, as the fold writes it into the row; undefined for an event without an
-   * object.
-   */
+  /** Returns the JSON of the event's object, as the fold writes the row; undefined for an event without an object. */
   #answer(recorded: RecordedEvent, at: LogPosition): Uint8Array | undefined {
     const answer = objectAnswer(recorded, at);
     return answer && currentAnswer(answer, this.#preferred);
@@ -139,7 +134,7 @@ export class LoggedEvents implements LoggedReader {
   }
 }
 
-/** Whether no object exists before the event: the stream is empty, or ends with a deletion or a fence. */
+/** Returns whether no object exists before the event. */
 function isFirst(recorded: RecordedEvent): boolean {
   return recorded.type === 'ObjectCreated' || recorded.revision === 0;
 }

@@ -20,7 +20,7 @@ export type Connection = {
   cut(): void;
 };
 
-/** How a queue ends: it sends or drops its unsent frames (`rest`), sends `last`, and then calls `close`. */
+/** The end of a queue: the queue sends or drops its unsent frames (`rest`), sends `last`, and then calls `close`. */
 export type Finish = {
   readonly rest: 'sent' | 'dropped';
   readonly last: Frames | undefined;
@@ -42,7 +42,7 @@ const outboxBounds: OutboxBounds = {
   watcherBytesMax: watchBufferedBytesMax,
 };
 
-/** Frame queues that share a budget and a part of each turn. */
+/** Queues of frames that share a budget and a part of each turn. */
 export class Outboxes {
   readonly clock: Clock;
   readonly slices: Slices;
@@ -77,14 +77,14 @@ export class Outbox implements Queue {
   readonly #account: Account;
   readonly #onOverflow: () => void;
   #state: 'open' | 'stopped' | 'finishing' | 'closing' | 'closed' = 'open';
-  /** Unsent frames, the next one first. The budget includes these frames and `#pending`. */
+  /** Unsent frames, the next frame first. The budget includes these frames and `#pending`. */
   #queue = new Fifo<Frames>();
   #queuedBytes = 0;
   /** The frames that were passed to the connection but are not accepted yet. */
   #pending: Frames | undefined;
   /** Whether the queue waits for a turn. */
   #isWaiting = false;
-  /** Whether `#advance` is running. Prevents recursion, since a connection may accept a write synchronously. */
+  /** Whether `#advance` is running. Prevents recursion, because a connection may accept a write synchronously. */
   #isAtWork = false;
   /** Whether no write may start: after `hold`, or after a stop that drops the unsent frames. */
   #isHeld = false;
@@ -110,7 +110,7 @@ export class Outbox implements Queue {
     this.#all.budget.relieve(this.#account);
   }
 
-  /** Resolves when no frame is unread or the connection is closed; returns undefined if this is so already. */
+  /** Resolves when no frame is unread or the connection is closed. Returns undefined if this is already true. */
   drained(): Promise<void> | undefined {
     if (this.unreadBytes === 0 || this.#state === 'closed') return undefined;
     return new Promise((resolve) => {
@@ -120,7 +120,7 @@ export class Outbox implements Queue {
 
   /**
    * Stops accepting frames. With `dropped`, no write starts before `finish`. `leave` must call `finish`, `cut` or
-   * `closed`. It runs now or in a later turn, since thousands of queues may stop at the same time.
+   * `closed`. `leave` runs now or in a later turn, because thousands of queues may stop at the same time.
    */
   stop(rest: Finish['rest'], leave: () => void): void {
     if (this.#state === 'open') {
@@ -135,14 +135,14 @@ export class Outbox implements Queue {
     if (this.#state !== 'closing' && this.#state !== 'closed') this.#isHeld = true;
   }
 
-  /** Ends the effect of `hold`. Drops the unsent frames if the peer may not read them. */
+  /** Ends the effect of `hold`. Drops the unsent frames if the peer may not read the frames. */
   applyVerdict(isAllowed: boolean): void {
     if (!isAllowed) this.#drop();
     this.#isHeld = false;
     this.#advance();
   }
 
-  /** Ends the queue as `finish` defines. Does nothing if the queue is already ending. */
+  /** Ends the queue. Does nothing if the queue is already ending. */
   finish(finish: Finish): void {
     if (this.#state !== 'open' && this.#state !== 'stopped') return;
     this.#state = 'finishing';
@@ -177,7 +177,7 @@ export class Outbox implements Queue {
     });
   }
 
-  /** Drops all frames and forgets the queue. Call this method when the connection is closed. */
+  /** Drops all frames and forgets the queue. Must be called when the connection is closed. */
   closed(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -189,7 +189,7 @@ export class Outbox implements Queue {
     this.#wake();
   }
 
-  /** Continues the queue. `Slices` calls this method in a later turn. */
+  /** Continues the queue, in a later turn. */
   run(): void {
     this.#isWaiting = false;
     this.#advance();

@@ -7,18 +7,17 @@ export type RecentBounds = {
 };
 
 /**
- * The default limits. The limit of bytes is half of one watcher's limit of unread bytes, since a joining watcher may
- * get all recent changes in one write. The number of changes is limited because joining checks each change.
+ * The default limits. The limit of bytes is half of one watcher's limit of unread bytes, because a joining watcher may
+ * get all recent changes in one write. The number of changes is limited, because joining checks each change.
  */
 export const recentBounds: RecentBounds = { bytesMax: 2_097_152, changesMax: 4_096 };
 
 /**
- * The latest changes, shared by all joining watchers. A watcher that lacks only these changes, after a short disconnect
- * or near the end of its catch-up, receives them in the turn in which it joins. So a watcher can also catch up with a
- * log that grows fast.
+ * The latest changes, shared by all joining watchers. A watcher that lacks only these changes receives the changes in
+ * the turn in which it joins. A watcher can thus also catch up with a log that grows fast.
  */
 export class RecentChanges {
-  /** The changes in order of position: every change after `#since`. */
+  /** The changes after `#since`, in order of position. */
   readonly #changes: Change[] = [];
   #bytes = 0;
   #since: LogPosition;
@@ -37,7 +36,7 @@ export class RecentChanges {
     if (this.#bytes > this.#bounds.bytesMax || this.#changes.length > this.#bounds.changesMax) this.#drop();
   }
 
-  /** Drops all changes. From now on `after` returns changes only for `position` and later positions. */
+  /** Drops all changes. `after` then returns changes only for `position` and later positions. */
   clear(position: LogPosition): void {
     this.#changes.length = 0;
     this.#bytes = 0;

@@ -1,24 +1,21 @@
 import type { Piece, Slices } from './slices.ts';
 
-/** A stream that outlives the request that opened it. */
+/** A stream that outlives the request that opened the stream. */
 export type Reviewed = {
   /** Prevents new writes until the result of the check. */
   hold(): void;
-  /**
-   * Receives the result of the check. If it is true, the stream continues; otherwise it drops its unsent data and ends.
-   */
+  /** Receives the result of the check. After a negative result, the stream drops its unsent data and ends. */
   applyVerdict(isAllowed: boolean): void;
 };
 
 /**
  * Authorizes thousands of streams again. In the turn in which rights change, no stream starts another write, so a peer
- * without the right receives nothing more. The checks take as many turns as necessary. If rights change again, all
- * checks are repeated, but the streams that already wait are checked first. So frequent changes delay no stream
- * forever.
+ * without the right receives nothing more. The checks take as many turns as necessary. If rights change again, the
+ * streams that already wait are checked first, so no stream is delayed forever.
  */
 export class Reviews<T extends Reviewed> implements Piece {
   readonly #slices: Slices;
-  /** The streams that wait for their check, in the order of the checks. */
+  /** The streams that wait for their check, in order. */
   readonly #waiting = new Set<T>();
   #isAllowed: (item: T) => boolean = () => false;
   #isQueued = false;

@@ -16,8 +16,8 @@ export function plainEvent({ kind, bytes, position }: ShownChange): WatchEvent {
 }
 
 /**
- * Returns the type of the event, from whether the object was selected before and after the change. Returns undefined if
- * it was selected neither before nor after.
+ * Returns the type of the event from the selection of the object before and after the change; undefined for an object
+ * that is selected neither before nor after.
  */
 export function transition(was: boolean, is: boolean): 'ADDED' | 'MODIFIED' | 'DELETED' | undefined {
   if (is) return was ? 'MODIFIED' : 'ADDED';
@@ -46,7 +46,7 @@ export function selectedEvent(
 }
 
 /**
- * Returns the state before a change, with the position of the change as its resourceVersion. A watch shows this state
+ * Returns the state before a change, with the position of the change as the resourceVersion. A watch shows this state
  * when an object leaves the selection.
  */
 export function lastSelected({ previousBytes, position }: ShownChange): Uint8Array {
@@ -57,8 +57,8 @@ const opening = Buffer.from('"metadata":{"resourceVersion":"');
 const quote = 0x22;
 
 /**
- * Replaces the resourceVersion in the JSON of an object. The first match of `opening` is in the metadata: quotes inside
- * strings are escaped, so no string can contain `opening`.
+ * Replaces the resourceVersion in the JSON of an object. The first match of `opening` is in the metadata, because
+ * quotes inside strings are escaped.
  */
 export function withResourceVersion(answer: Uint8Array, position: LogPosition): Uint8Array {
   const bytes = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);

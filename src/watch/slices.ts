@@ -8,8 +8,7 @@ export type Piece = { run(): void };
 
 /**
  * Distributes work over turns of the event loop. Pieces run in order until the time of the turn is used up, and the
- * rest waits for the next turn. So the effects of one event, such as the end of ten thousand watches, do not block the
- * event loop.
+ * rest waits for the next turn. The end of ten thousand watches, for example, thus does not block the event loop.
  */
 export class Slices {
   readonly #clock: Clock;
@@ -23,7 +22,7 @@ export class Slices {
     this.#turnMs = turnMs;
   }
 
-  /** Whether a short piece of work may run now. If not, pass the piece to `runLater`. */
+  /** Returns whether a short piece of work may run now. Otherwise, pass the piece to `runLater`. */
   hasTime(): boolean {
     const now = this.#clock.monotonic();
     if (this.#endsAt === undefined) {

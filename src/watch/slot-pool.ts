@@ -1,8 +1,8 @@
 import { TurnQueue } from '../base/turn-queue.ts';
 
 /**
- * Limits concurrent tasks. The accounts with waiting tasks take turns, and the tasks of one account start in order. So
- * an account with a thousand tasks delays the next task of another account by one task, not by a thousand.
+ * Limits concurrent tasks. Accounts with waiting tasks take turns, and the tasks of one account start in order. An
+ * account with a thousand tasks thus delays another account's next task by one task.
  */
 export class SlotPool {
   #free: number;
@@ -34,7 +34,7 @@ export class SlotPool {
       });
   }
 
-  /** Passes the slot to the next waiting account. Without a waiting account, the slot becomes free. */
+  /** Passes the slot to the next waiting account, or frees the slot. */
   #leave(): void {
     const enter = this.#waiting.take();
     if (enter === undefined) this.#free += 1;

@@ -13,13 +13,13 @@ export type WatchStart =
   | { readonly kind: 'state'; readonly notBefore: LogPosition | undefined; readonly marksEnd: boolean }
   /** All changes after a position, which may be as old as the log. */
   | { readonly kind: 'after'; readonly position: LogPosition }
-  /** Only the changes from now on. */
+  /** The changes from now on. */
   | { readonly kind: 'now' };
 
 /** A watch request, decoded and checked. */
 export type WatchPlan = {
   readonly type: ResourceType;
-  /** The name of the watched object, which need not exist yet. Undefined for a collection. */
+  /** The name of the watched object, which need not exist yet; undefined for a collection. */
   readonly name: string | undefined;
   readonly subject: Subject;
   /** The client that is charged for the memory of the watch. */
@@ -28,7 +28,7 @@ export type WatchPlan = {
   readonly start: WatchStart;
   /** Whether the client requested bookmarks. */
   readonly bookmarks: boolean;
-  /** The time after which the watch ends without an error. If undefined, the watch continues until one side ends it. */
+  /** The time after which the watch ends without an error; undefined for a watch without a limit. */
   readonly timeoutMs: number | undefined;
 };
 
@@ -50,8 +50,8 @@ export type Ending = {
 };
 
 /**
- * The facts by which a watch is authorized: its type, selection and caller, and the name if it can select only one
- * object.
+ * The facts by which a watch is authorized: its type, selection and caller, and the name if the watch can select only
+ * one object.
  */
 export type Watched = {
   readonly type: ResourceType;
@@ -71,8 +71,8 @@ export function watchedBy(plan: WatchPlan): Watched {
 
 /**
  * Returns the name of the only object that the watch can select, from the path or from
- * `fieldSelector=metadata.name=<n>`; undefined if the watch may select several objects. The watch is authorized for
- * this name.
+ * `fieldSelector=metadata.name=<n>`. Returns undefined if the watch may select several objects. The watch is authorized
+ * for this name.
  */
 export function nameWatched({ type, name, selection }: WatchPlan): string | undefined {
   if (name !== undefined) return name;
@@ -83,7 +83,7 @@ export function nameWatched({ type, name, selection }: WatchPlan): string | unde
   return typeof key === 'string' ? key : undefined;
 }
 
-/** Whether every object of the type is selected. Then no index entries are needed. */
+/** Returns whether each object of the type is selected. */
 export function selectsAll({ labels, fields }: Selection): boolean {
   return labels.length === 0 && fields.length === 0;
 }

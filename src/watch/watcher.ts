@@ -19,19 +19,20 @@ export type Sink = Connection & {
   readonly encoding: FrameEncoding;
   /** Returns bytes without an event, which show intermediaries that the connection is in use. */
   keepAlive(now: number, cursor: LogPosition | undefined): Uint8Array;
-  /** Whether the peer has not answered a ping for too long. */
+  /** Returns whether the peer has not answered a ping for too long. */
   isUnresponsive(now: number): boolean;
   /** Returns frames with the reason of the end; undefined if the format has none. */
   closingFrames(ending: Ending): Uint8Array | undefined;
   /**
-   * Closes the connection, with the reason if the protocol supports it. The connection has accepted all earlier frames.
+   * Closes the connection, with the reason if the protocol supports a reason. The connection has accepted all earlier
+   * frames.
    */
   end(ending: Ending): void;
 };
 
 /**
- * A `catching-up` watcher reads the log at its own speed. A `live` watcher receives changes in the turn in which this
- * node commits them to the read model.
+ * A `catching-up` watcher reads the log at its own speed. A `live` watcher receives changes in the turn of their
+ * commit.
  */
 export type WatcherState = 'catching-up' | 'live' | 'closed';
 
@@ -71,10 +72,10 @@ export class Watcher implements Reviewed {
    * watcher uses the position of the hub instead.
    */
   #cursor: LogPosition | undefined;
-  /** The time of the last write, or of a keep-alive that was skipped because data was unread; initially the opening. */
+  /** The time of the opening, of the last write, or of a keep-alive that was skipped because data was unread. */
   #wroteAt: number;
   #bookmarkedAt: number;
-  /** The time since when the catch-up waits for the peer to read; undefined if the catch-up does not wait. */
+  /** The time since when the catch-up waits for the peer to read; undefined without a wait. */
   #stalledAt: number | undefined;
   readonly #endsAt: number;
   /** Whether the encoding has a special form for the first event, and no event was written yet. */
@@ -114,14 +115,14 @@ export class Watcher implements Reviewed {
     return this.#awaitsFirst;
   }
 
-  /** Records that the first event is encoded. Call this method when the first event is about to be written. */
+  /** Records that the first event is encoded. Must be called when the first event is about to be written. */
   begin(): void {
     this.#awaitsFirst = false;
   }
 
   /**
    * Encodes an event that is not shared with other watchers: an object of the initial state, a past change or a
-   * bookmark. The first event of the stream may have a form of its own.
+   * bookmark.
    */
   encode(event: WatchEvent, into: Uint8Array[]): void {
     const { encoding } = this.sink;
@@ -132,7 +133,7 @@ export class Watcher implements Reviewed {
 
   /**
    * Writes frames of the initial state or of past changes. `cursor` is the position that the watcher then has received.
-   * This method does not wait; the catch-up waits for the peer.
+   * Does not wait for the peer.
    */
   replay(frames: readonly Frames[], cursor: LogPosition | undefined, now: number): void {
     if (this.#state === 'closed') return;
@@ -141,16 +142,14 @@ export class Watcher implements Reviewed {
     for (const some of frames) this.#send(some, now);
   }
 
-  /**
-   * Records the time since when the catch-up waits for the peer. Call this method with undefined when the wait ends.
-   */
+  /** Records the time since when the catch-up waits for the peer; undefined when the wait ends. */
   stall(since: number | undefined): void {
     this.#stalledAt = since;
   }
 
   /**
-   * Makes the watcher live, so that it receives changes as they are published. Call this method when the watcher has
-   * received everything up to the position of the hub. Returns false if the watcher is closed.
+   * Makes the watcher live. Must be called when the watcher has received everything up to the position of the hub.
+   * Returns false if the watcher is closed.
    */
   join(): boolean {
     if (this.#state === 'closed') return false;
@@ -160,8 +159,8 @@ export class Watcher implements Reviewed {
   }
 
   /**
-   * Writes the frames of one batch without waiting. A watcher that exceeds its limit of unread bytes is disconnected,
-   * so it does not delay other watchers.
+   * Writes the frames of one batch without waiting. A watcher above its limit of unread bytes is disconnected, and thus
+   * does not delay other watchers.
    */
   offer(frames: readonly Frames[], now: number): void {
     if (this.#state === 'closed') return;
@@ -177,10 +176,7 @@ export class Watcher implements Reviewed {
     for (const some of frames) this.#send(some, now);
   }
 
-  /**
-   * Ends the watch, or writes a bookmark or a keep-alive, if one of these is due at `now`. `position`: the position of
-   * the hub.
-   */
+  /** Ends the watch, or writes a bookmark or a keep-alive, if due at `now`. `position` is the position of the hub. */
   beat(now: number, position: LogPosition): void {
     if (this.#state === 'closed') return;
     const cursor = this.#state === 'live' ? position : this.#cursor;
@@ -207,13 +203,13 @@ export class Watcher implements Reviewed {
   }
 
   applyVerdict(isAllowed: boolean): void {
-    // A watcher that has ended for another reason may still have unsent frames, so the result is applied to its queue.
+    // A watcher that has ended for another reason may still have unsent frames.
     this.outbox.applyVerdict(isAllowed);
     if (!isAllowed) this.end(rightsLost);
   }
 
   /**
-   * Ends the watch: no later change is delivered. The connection is closed in this turn or in a later one, since
+   * Ends the watch: no later change is delivered. The connection is closed in this turn or in a later turn, because
    * thousands of watches may end at the same time.
    */
   end(ending: Ending): void {
@@ -225,7 +221,7 @@ export class Watcher implements Reviewed {
     });
   }
 
-  /** Ends the watch without further writes. Call this method when the connection is closed. */
+  /** Ends the watch without further writes. Must be called when the connection is closed. */
   closed(): void {
     this.#state = 'closed';
     this.outbox.stop('dropped', () => {

@@ -6,14 +6,17 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 /** A declared reference of the type `from`. */
 export type ReferenceFrom = ReferenceDeclaration & { readonly from: TypeKey };
 
-/** An object that names another object. `uid`: the uid that the named object had at the decision, if it existed. */
+/**
+ * An object that names another object. `uid` is the uid of the named object at the decision; undefined if the object
+ * did not exist.
+ */
 export type Referrer = {
   readonly type: TypeKey;
   readonly name: string;
   readonly uid: string | undefined;
 };
 
-/** Selects up to `limit` objects of one type, in the order of their names, beginning after the name `after`. */
+/** Selects up to `limit` objects of one type, by name, beginning after the name `after`. */
 export type ReferrerPage = {
   readonly after?: string | undefined;
   readonly limit: number;
@@ -26,30 +29,31 @@ export type TargetState = {
 };
 
 /**
- * An intent for which an append may be pending. `object`: the target of the append, as `<type>/<name>`. `through`: the
- * greatest revision that the append may expect; -1 for an absent object. `position`: the position of the intent in the
- * log.
+ * An intent with a possibly pending append. `object` is the target of the append, as `<type>/<name>`. `through` is the
+ * greatest revision that the append may expect; -1 for an absent object. `position` is the position of the intent.
  */
 export type PendingIntent = { readonly object: string; readonly through: number; readonly position: LogPosition };
 
-/** The references of objects, and the objects that name an object, in the state that this node has folded. */
+/** The references of objects, and the objects that name an object, in the folded state. */
 export type ReferenceReader = {
-  /** The declared references to objects of a type, according to the latest declarations in the log. */
+  /** Returns the declared references to objects of a type, in the latest declarations in the log. */
   declaredTo(type: TypeKey): readonly ReferenceFrom[];
-  /** The references that a type declares, according to its latest declaration in the log. */
+  /** Returns the references that a type declares, in its latest declaration in the log. */
   declaredBy(type: TypeKey): readonly ReferenceDeclaration[];
-  /** The references of an object, as its last event contains them. */
+  /** Returns the references of an object in its last event. */
   of(type: TypeKey, name: string): readonly HeldReference[];
-  /** The objects that name `target` (`<type>/<name>`) in the field of this reference. */
+  /** Returns the objects that name `target` (`<type>/<name>`) in the field of this reference. */
   referrers(target: string, reference: Pick<ReferenceFrom, 'from' | 'field'>, page: ReferrerPage): readonly Referrer[];
-  /** The names of the type's objects that have references. */
+  /** Returns the names of the type's objects that have references. */
   referring(type: TypeKey, page: ReferrerPage): readonly string[];
-  /** The state of the object with the key `<type>/<name>`; undefined if it does not exist. */
+  /** Returns the state of the object with the key `<type>/<name>`; undefined for a missing object. */
   target(key: string): TargetState | undefined;
-  /** The pending deletions of the object `<type>/<name>` that were announced before the position `before`. */
+  /** Returns the pending deletions of the object `<type>/<name>` with an intent before the position `before`. */
   closings(object: string, before: LogPosition): readonly PendingIntent[];
-  /** The pending writes that will name `target` (`<type>/<name>`) and were announced before the position `before`. */
+  /**
+   * Returns the pending writes that will name `target` (`<type>/<name>`), with an intent before the position `before`.
+   */
   naming(target: string, before: LogPosition): readonly PendingIntent[];
-  /** Whether an object is marked for deletion; undefined if it does not exist. */
+  /** Returns whether an object is marked for deletion; undefined for a missing object. */
   isMarked(type: TypeKey, name: string): boolean | undefined;
 };
