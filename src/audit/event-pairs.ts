@@ -76,8 +76,8 @@ async function* downwards(
 }
 
 /**
- * Returns the limits for one read of a stream. One more event than a page has entries gives the state before the oldest
- * entry.
+ * Returns the limits for one read of a stream. The read gets one event more than the page has entries, because this
+ * event gives the state before the oldest entry.
  */
 function batchOf(limit: number): { readonly limit: number; readonly bytesMax: number } {
   return { limit: limit + 1, bytesMax: historyReadBatchBytes };

@@ -1,6 +1,6 @@
 /**
- * A timer that `Clock.after` has set. A lint rule allows no other file of the server to read the clock or to set a
- * timer, so that tests can pass a fake `Clock`.
+ * A timer that `Clock.after` has set. A lint rule allows only this file of the server to read the clock or to set
+ * timers. Tests can therefore pass a fake `Clock`.
  */
 export type Timer = { cancel(): void };
 

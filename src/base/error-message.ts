@@ -1,6 +1,5 @@
 const stackLengthMax = 8_192;
 
-/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

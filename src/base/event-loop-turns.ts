@@ -33,9 +33,9 @@ export class EventLoopTurns {
   }
 
   /**
-   * Returns undefined if short work may start now, because no caller is queued and this turn has time left. Otherwise,
-   * queues the caller like `next`. The caller must start the work without an `await`, because many callers could
-   * otherwise pass this check before the first caller has used any time.
+   * Returns undefined if short work may start now, because no caller is queued and this turn has time left. The caller
+   * must then start the work without an `await`. Otherwise, many callers could pass this check before the first caller
+   * has used any time. If the work may not start now, queues the caller like `next`.
    */
   soon(account: string): Promise<void> | undefined {
     return this.#waiting.size === 0 && this.#hasTime() ? undefined : this.next(account);

@@ -10,7 +10,7 @@ export class LeastUsedQueue<Account, Item> {
   readonly #waiting = new TurnQueue<Account, Item>();
   /** The use by account, perhaps without accounts at or below the floor. */
   readonly #used = new Map<Account, number>();
-  /** The use of the account that was served last. An account with a lower use counts as if it had this use. */
+  /** The use of the account that was served last. An account with a lower use is treated as having this use. */
   #floor = 0;
 
   add(account: Account, item: Item): void {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
 /**
- * Returns an abort controller for the end of a service. Its signal accepts any number of listeners without Node's
+ * Returns an abort controller for the end of a service. The signal accepts any number of listeners without Node's
  * warning about a leak.
  */
 export function serviceController(): AbortController {

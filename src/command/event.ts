@@ -123,8 +123,8 @@ export type LevelEvent = {
 
 /**
  * Events in the stream `lease:node/<id>`. A running node repeats `NodeSeen` every `beatMs`. `reads` is the highest
- * level that the node can read. `drained` is a position as a decimal number: no declaration that was replaced at or
- * before this position decided a pending append of the node (consistency protocol, 1).
+ * level that the node can read. `drained` is a position as a decimal number. Up to this position, the node has no
+ * pending append that a replaced declaration decided (consistency protocol, 1).
  */
 export type NodeEvent =
   | { readonly type: 'NodeSeen'; readonly reads: number; readonly beatMs: number; readonly drained?: string }
@@ -232,7 +232,6 @@ export type Cause = {
   readonly userAgent?: string;
   /** W3C Trace Context `traceparent`. */
   readonly traceParent?: string;
-  /** The plugin that made the write. */
   readonly plugin?: string;
   /** The position of the restored state, for a restore. */
   readonly restoredFrom?: string;
@@ -250,7 +249,6 @@ export type EventMetadata = Cause & {
    * The time of the write (RFC 3339, UTC, milliseconds), or the time of the last folded event if that time is later.
    */
   readonly time: string;
-  /** The version of the event's schema. */
   readonly schema: number;
   /** The id of the request that caused the event, directly or through steps of reconcilers. */
   readonly $correlationId: string;

@@ -26,7 +26,6 @@ export function admit(draft: Draft, facts: Facts): Admitted | Refused {
   return known.ok ? { ...known, ...fillAdmitted(known.members, facts) } : known;
 }
 
-/** Returns the members with the schema's defaults. */
 export function fillAdmitted(
   members: Readonly<Record<string, unknown>>,
   { type }: Facts,

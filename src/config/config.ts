@@ -57,7 +57,6 @@ export type Config = {
   readonly logLevel: LogLevel;
   /** Whether log-ins, log-outs and refusals are recorded in the event log. */
   readonly accessEvents: 'on' | 'off';
-  /** The trusted identity provider. */
   readonly oidc: OidcSettings | undefined;
   /** The number of writes per second that one user may make; ten times as many in a burst; 0 for unlimited. */
   readonly writesPerUser: number;

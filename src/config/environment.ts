@@ -4,7 +4,6 @@ import { parseEnv } from 'node:util';
 
 import { StartError } from '../base/start-error.ts';
 
-/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**

@@ -10,8 +10,8 @@ const prefix = /^[a-z0-9](?:[a-z0-9._-]*-)?$/iu;
 
 /**
  * Returns the problem of a prefix; undefined for a valid prefix. A category such as `object` follows the prefix in a
- * stream name. A prefix ends with a dash, and no category contains a dash, so two logs have different streams even if
- * one prefix starts with the other.
+ * stream name. A prefix ends with a dash, and no category contains a dash. Two logs thus have different streams even if
+ * one prefix begins with another prefix.
  */
 export function eventStorePrefixProblem(text: string): string | undefined {
   if (text.length > eventStorePrefixLengthMax)

@@ -13,8 +13,8 @@ import {
 import { subdomainProblem } from '../resource/type/names.ts';
 
 /**
- * Checks of the values of settings. Each check returns undefined for a valid value. Otherwise, it returns the problem
- * as a text that follows the name of the setting in a sentence.
+ * Checks of the values of settings. Each check returns undefined for a valid value. Otherwise, the check returns the
+ * problem as a text that follows the name of the setting in a sentence.
  */
 
 export function issuerProblem(value: string): string | undefined {

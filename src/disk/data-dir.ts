@@ -39,8 +39,8 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
         { exitCode: 2 },
       );
     }
-    // The socket stays referenced. It keeps the process alive and the directory locked, even during a wait for a plugin
-    // that does not respond.
+    // The socket stays referenced, so that the process stays alive and the directory locked, even during a wait for a
+    // plugin that does not respond.
     servers.push(server);
   }
   return { release };
@@ -105,8 +105,8 @@ async function listen(path: string): Promise<Server | undefined> {
         reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
     });
     server.listen(path, () => {
-      // Other servers connect only to check the lock. Their connection succeeds even if this process cannot accept the
-      // connection, for example because no file descriptor is free.
+      // Errors have no effect: other servers connect only to check the lock, and their connection succeeds even if this
+      // process has no free file descriptor.
       server.on('error', () => undefined);
       if (!path.startsWith('\0')) chmodSync(path, 0o600);
       resolve(server);

@@ -19,7 +19,7 @@ export type StoreFiles = {
 };
 
 /**
- * Creates missing and incomplete files of a store, so that LMDB writes nothing when it opens the store. If the open
+ * Creates missing and incomplete files of a store, so that LMDB writes nothing while opening the store. If the open
  * fails, for example on a full disk, the process aborts (lmdb 3.5, `EnvWrap::openEnv`).
  *
  * LMDB's lock file is sparse and mapped, so an access to a page without a disk block ends the process by SIGBUS. This

@@ -16,7 +16,7 @@ export type AuditProgress = {
   reached(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'>;
   /**
    * Must be called if the indexes do not reach a position of the read models. A subscription may have left out the last
-   * event of a quiet log, so the log is then read again after the last folded event.
+   * event of a quiet log. The log is then read again after the last folded event.
    */
   overdue(): void;
 };

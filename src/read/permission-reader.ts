@@ -31,7 +31,6 @@ export type PermissionReader = {
   user(name: string): UserRecord | undefined;
   token(uid: string): TokenRecord | undefined;
   session(uid: string): SessionRecord | undefined;
-  /** Returns the number of tokens of this owner. */
   tokensOf(owner: string): number;
   /** Returns the names of the sessions of a user. */
   sessionsOf(user: string): readonly string[];
@@ -65,7 +64,6 @@ export type Rights = {
   pluginsFor(request: ApiRequest): ReadonlySet<string>;
   /** Returns the first of `rules` that these rights do not cover (decision 6.7); undefined if all are covered. */
   findUncovered(rules: readonly Rule[]): Rule | undefined;
-  /** Returns all rules of the subject's roles. */
   rules(): readonly Rule[];
 };
 

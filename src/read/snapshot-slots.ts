@@ -173,7 +173,7 @@ export class SnapshotSlots {
 
   /**
    * While readers queue, calls `onStalled` of stalled readers at each interval, for at most as many readers as are
-   * queued. A stalled reader keeps its slot until it calls `release`.
+   * queued. A stalled reader keeps its slot until the reader calls `release`.
    */
   #checkStalled(): Timer {
     return this.#clock.after(lookMs, () => {

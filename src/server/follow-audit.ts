@@ -27,7 +27,7 @@ export type AuditFollowerOptions = {
   readonly clock: Clock;
   readonly logger: PluginLogger;
   /**
-   * Called with an error that must end this process: the log's tree differs from the tree in an event, or the indexes
+   * Called with an error that must end this process: the log differs from a tree in one of its events, or the indexes
    * lack an event.
    */
   readonly onFatal: (error: Error) => void;

@@ -56,7 +56,7 @@ export type ServerOptions = {
   readonly clock?: Clock;
   /** Called after a failure of the log, the read models or the audit indexes. The process must then end. */
   readonly onFatal?: (error: Error) => void;
-  /** Aborts a pending start, which then closes everything that it has opened. */
+  /** Aborts a pending start. The start then closes everything that was opened. */
   readonly signal?: AbortSignal;
   /** Called when the server listens and responds to probes. The platform and the plugins are served later. */
   readonly onListening?: (url: string) => void;

@@ -106,7 +106,6 @@ export class Audience {
   }
 }
 
-/** The audiences of one type. */
 type Gathered = {
   readonly byKey: Map<string, Audience>;
   /** The audiences that must be checked for a change of any object. */

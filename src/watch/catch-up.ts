@@ -100,7 +100,7 @@ function isGivenUp(signal: AbortSignal): boolean {
 
 /**
  * Brings a watcher up to date, slice by slice, with a bounded queue. The hub calls `log` again for changes that are
- * committed meanwhile, until the rest can be sent in the turn in which the watcher joins. The watcher thus misses no
+ * committed meanwhile. In the end, the rest is sent in the turn in which the watcher joins. The watcher thus misses no
  * change and receives no change twice.
  */
 export class Replay {

@@ -27,8 +27,8 @@ export class Frames {
   }
 
   /**
-   * Adds a hold. Returns the largest scope in which the hold is the first hold: all accounts (`anybody`), or its
-   * account.
+   * Adds a hold. Returns the largest scope in which the hold is the first hold: all accounts (`anybody`), or the given
+   * account (`account`).
    */
   hold(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account === account) {
@@ -47,8 +47,8 @@ export class Frames {
   }
 
   /**
-   * Removes a hold. Returns the largest scope in which the hold was the last hold: all accounts (`anybody`), or its
-   * account.
+   * Removes a hold. Returns the largest scope in which the hold was the last hold: all accounts (`anybody`), or the
+   * given account (`account`).
    */
   release(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account !== account) {

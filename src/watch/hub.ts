@@ -35,9 +35,9 @@ export type WatchHubDependencies = {
 };
 
 /**
- * The watchers of one change feed on this node. Each live watcher receives a batch of changes in the turn in which this
- * node commits the batch, and no watcher waits for another watcher. Watchers that are catching up read the log at their
- * own speed until they can join.
+ * The watchers of one change feed on this node. Each live watcher receives a batch of changes in the turn of its
+ * commit, and no watcher waits for another watcher. Watchers that are catching up read the log at their own speed until
+ * they can join.
  */
 export class WatchHub {
   /** The queues of unread data, for watches and for streams of plugins. */
@@ -181,8 +181,8 @@ export class WatchHub {
   }
 
   /**
-   * Lets the watcher catch up until it joins or is closed. `turn` resolves in the first turn in which the watcher may
-   * join; undefined if the watcher need not wait.
+   * Lets the watcher catch up until the watcher joins or is closed. `turn` resolves in the first turn in which the
+   * watcher may join; undefined if the watcher need not wait.
    */
   async #catchUp(watcher: Watcher, turn: Promise<void> | undefined): Promise<void> {
     let joining = turn;

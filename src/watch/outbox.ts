@@ -16,7 +16,6 @@ import { Slices } from './slices.ts';
 export type Connection = {
   /** Starts one write. `onWritten` is called when the connection has accepted all bytes or is closed. */
   write(bytes: Uint8Array, onWritten: () => void): void;
-  /** Destroys the connection. */
   cut(): void;
 };
 
@@ -251,7 +250,7 @@ export class Outbox implements Queue {
     if (this.#pending !== undefined) this.#connection.write(this.#pending.bytes, this.#onWritten);
   }
 
-  /** Removes the next frame, or several small frames, and returns them as one write. */
+  /** Removes the next frame, or several small frames, for one write. */
   #next(): Frames | undefined {
     const first = this.#shift();
     if (first === undefined || this.#queue.length === 0) return first;

@@ -14,7 +14,7 @@ export const recentBounds: RecentBounds = { bytesMax: 2_097_152, changesMax: 4_0
 
 /**
  * The latest changes, shared by all joining watchers. A watcher that lacks only these changes receives the changes in
- * the turn in which it joins. A watcher can thus also catch up with a log that grows fast.
+ * the turn of its join. A watcher can thus also catch up with a log that grows fast.
  */
 export class RecentChanges {
   /** The changes after `#since`, in order of position. */

@@ -16,8 +16,8 @@ export function plainEvent({ kind, bytes, position }: ShownChange): WatchEvent {
 }
 
 /**
- * Returns the type of the event from the selection of the object before and after the change; undefined for an object
- * that is selected neither before nor after.
+ * Returns the type of the event, from whether the object was selected before (`was`) and after (`is`) the change.
+ * Returns undefined for an object that is selected neither before nor after.
  */
 export function transition(was: boolean, is: boolean): 'ADDED' | 'MODIFIED' | 'DELETED' | undefined {
   if (is) return was ? 'MODIFIED' : 'ADDED';

@@ -26,7 +26,6 @@ export type WatchPlan = {
   readonly client: Client;
   readonly selection: Selection;
   readonly start: WatchStart;
-  /** Whether the client requested bookmarks. */
   readonly bookmarks: boolean;
   /** The time after which the watch ends without an error; undefined for a watch without a limit. */
   readonly timeoutMs: number | undefined;

@@ -80,7 +80,6 @@ export class Watcher implements Reviewed {
   readonly #endsAt: number;
   /** Whether the encoding has a special form for the first event, and no event was written yet. */
   #awaitsFirst: boolean;
-  /** Whether `onClosed` was called. */
   #isForgotten = false;
 
   constructor(plan: WatchPlan, sink: Sink, options: WatcherOptions) {

@@ -8,7 +8,7 @@ export type DecidedBy = Declared | undefined;
 
 /**
  * Returns the declaration by which this node decides writes of the type. Refuses if the latest declaration in the log
- * differs from this node's declaration, or if a type with references has no declaration in the log.
+ * differs from this node's declaration. Also refuses a type with references that has no declaration in the log.
  */
 export function decidedBy(
   declarations: DeclarationReader | undefined,

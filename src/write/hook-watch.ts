@@ -18,7 +18,6 @@ type HookOf = Pick<HookCount, 'plugin' | 'type' | 'hook'>;
 export class WatchedHooks implements HookWatch {
   readonly #dependencies: SlowCallsDependencies;
   readonly #slow: SlowCalls<HookOf>;
-  /** The failed calls by type and hook. */
   readonly #failed = new Map<string, HookOf & { failed: number }>();
   /**
    * The types with a logged failure. A plugin that is loaded again has new types, so its next failure is logged again.

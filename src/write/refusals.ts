@@ -8,7 +8,6 @@ import type { StreamName } from '../log/log.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { WriteRules } from './rules.ts';
 
-/** A refusal of a write. */
 export type Refusal = Extract<WriteOutcome, { readonly ok: false }>;
 
 export function unavailable(): Refusal {

@@ -17,8 +17,8 @@ export type RetryingLog = WriterLog & {
 export class LogUnreadableError extends Error {}
 
 /**
- * Wraps a log. An append with an unknown outcome is retried a limited number of times, with the same event and
- * revision, so that the log stores the event at most once.
+ * Wraps a log. An append with an unknown outcome is retried a limited number of times. All attempts have the same event
+ * and revision, so the log stores the event at most once.
  *
  * @throws LogUnreadableError or LogCorruptError if a read fails.
  */

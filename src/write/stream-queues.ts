@@ -11,7 +11,7 @@ type Queue = TurnQueue<Writer, () => void>;
 
 /**
  * Serializes the writes of each stream on this node, because most concurrent writes of an object would lose the race to
- * append. Writers alternate. The queue saves work but is not a lock: a writer proceeds after a time limit, and the
+ * append. Writers alternate. The queue saves work but is not a lock. A writer proceeds after a time limit, and the
  * expected revision prevents two successes from the same state.
  */
 export class StreamQueues {

@@ -35,8 +35,8 @@ export type NodeKeysDependencies = {
  * Makes this node's key trusted, and signs the keys of other nodes. The first key of a log signs itself. A later key is
  * offered in the log, and any node with a trusted key signs the offered key.
  *
- * If no other node signs the leader's key in time, the leader's key signs itself and begins a new chain, which auditors
- * must trust explicitly. On a log with only one node, this happens immediately.
+ * If no other node signs the leader's key in time, the leader's key signs itself. On a log with only one node, a later
+ * key signs itself immediately. Such a key begins a new chain, which auditors must trust explicitly.
  */
 export class NodeKeys {
   readonly #dependencies: NodeKeysDependencies;
@@ -80,7 +80,7 @@ export class NodeKeys {
     return this.#isTrusted;
   }
 
-  /** Returns the reason why this node cannot sign yet; undefined if its key is trusted. */
+  /** Returns the reason why this node cannot sign yet; undefined if this node's key is trusted. */
   hindrance(): string | undefined {
     if (this.#isTrusted) return undefined;
     const level = this.#dependencies.level.level();

@@ -26,7 +26,6 @@ export class CanonicalJson {
     return this.#at === this.#text.length;
   }
 
-  /** Returns whether `expected` is next. */
   isNext(expected: string): boolean {
     return this.#text.startsWith(expected, this.#at);
   }

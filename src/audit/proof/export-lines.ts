@@ -8,8 +8,8 @@ import { exactBase64 } from './signed-note.ts';
 
 /**
  * The lines of an export (docs/audit-proof.md): a header, the events in the order of their leaves with checkpoints in
- * between, and an end. Each line is JSON as `JSON.stringify` writes it, with a fixed order of members and a final `sum`
- * over the previous bytes. A record thus has exactly one valid line.
+ * between, and an end. Each line is JSON in the form of `JSON.stringify`, with a fixed order of members and a final
+ * `sum` over the previous bytes. A record thus has exactly one valid line.
  */
 
 export const exportFormat = 1;
@@ -183,7 +183,7 @@ function eventIn(json: CanonicalJson): ExportedEvent {
   };
 }
 
-/** Reads bytes that are written as a string, or in base64 if they are not UTF-8. */
+/** Reads bytes: a string for UTF-8, and base64 for other bytes. */
 function content(json: CanonicalJson): Uint8Array | string {
   if (!json.isNext('{')) return json.string();
   const bytes = base64Bytes(json.skip('{"base64":'));

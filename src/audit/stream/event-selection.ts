@@ -5,7 +5,7 @@ import { matchesKeys } from '../../resource/query/selection-match.ts';
 import { stringKey, stringOfKey } from '../../resource/type/index-key.ts';
 import { eventFields, EventValues, type EventField } from './event-fields.ts';
 
-/** The fields that exist only in the object's JSON. They are checked last, because the JSON may be long. */
+/** The fields that exist only in the object's JSON, and are checked last because the JSON may be long. */
 const ofObject: ReadonlySet<EventField | undefined> = new Set(['uid']);
 const indexed: ReadonlySet<EventField | undefined> = new Set(['type', 'name', 'actor', 'onBehalfOf', 'user']);
 

@@ -57,8 +57,8 @@ export class UnreadableEventsError extends Error {
 type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
- * Returns one page of the events of the whole log. The index finds the positions to read if it can check a condition;
- * otherwise all events are read in order. A page may be empty although a next page exists.
+ * Returns one page of the events of the whole log. If the index can check a condition, the index finds the positions to
+ * read; otherwise all events are read in order. A page may be empty although a next page exists.
  *
  * @throws UnreadableEventsError if the log cannot be read, or does not yet return an event that this node has folded.
  */

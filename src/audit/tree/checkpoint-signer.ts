@@ -33,16 +33,16 @@ export type CheckpointSignerDependencies = {
     record(origin: string, signed: TreeSize): Promise<void>;
   };
   /**
-   * Called when signing is refused for a new reason: the tree does not extend the last signed tree, the tree differs
-   * from the log, or the signed tree cannot be stored.
+   * Called with each new reason of a refusal: the tree differs from the last signed tree or from the log, or the signed
+   * tree cannot be stored.
    */
   readonly onRefused: (detail: string) => void;
 };
 
 /**
- * Signs the tree that this node has folded. The size and root are stored on disk before the first signature of a tree
- * is returned, and each larger tree must extend the last signed tree. The node thus does not sign a log that was rolled
- * back or rewritten after its last signature.
+ * Signs the tree that this node has folded. Each larger tree must extend the last signed tree. The size and root of a
+ * tree are stored on disk before the first signature of the tree is returned. The node thus does not sign a log that
+ * was rolled back or rewritten after the last signature.
  */
 export class CheckpointSigner {
   readonly #dependencies: CheckpointSignerDependencies;

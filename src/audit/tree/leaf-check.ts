@@ -60,11 +60,11 @@ export class LeafCheck {
   }
 
   /**
-   * Compares the first `size` leaves with the log. Returns undefined if they are equal, otherwise the reason to sign
-   * nothing. A long comparison continues after the call, which returns the progress as the reason.
+   * Compares the first `size` leaves with the log. Returns undefined if the leaves are equal, otherwise the reason to
+   * sign nothing. A long comparison continues after the call, which returns the progress as the reason.
    *
-   * Two kinds of leaves are not compared: the first `known` leaves, and the leaves in the last `TreeHead`, because the
-   * fold has compared its root.
+   * The first `known` leaves are not compared. Neither are the leaves in the last `TreeHead`, because the fold has
+   * compared the root of this event.
    */
   async hindrance(size: number, known: number): Promise<LeafHindrance | undefined> {
     const { clock, tree } = this.#dependencies;

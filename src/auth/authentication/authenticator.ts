@@ -250,7 +250,7 @@ export class Authenticator {
     };
   }
 
-  /** Returns the refusal of an unknown token or session; undefined if this node has now folded its creation. */
+  /** Returns the refusal of an unknown token or session; undefined if this node has now folded the creation. */
   async #fromUnfolded(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
     const found = (await this.#dependencies.unfoldedWrites?.refreshToken(uid, text)) ?? 'never-issued';
     if (found === 'retry') return undefined;

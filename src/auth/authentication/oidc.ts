@@ -93,8 +93,8 @@ export class OidcVerifier {
 }
 
 /**
- * Returns the user name from the claim; undefined if missing or invalid. Bindings and events contain the name, so its
- * length is limited and it must not contain control characters.
+ * Returns the user name from the claim; undefined if missing or invalid. Bindings and events contain the name, so the
+ * name must be short and without control characters.
  */
 function userClaim(payload: JWTPayload, name: string): string | undefined {
   const claim = Object.hasOwn(payload, name) ? payload[name] : undefined;

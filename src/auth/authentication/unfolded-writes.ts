@@ -16,8 +16,8 @@ export type ElsewhereDependencies = {
 };
 
 /**
- * Folds recent writes of other nodes before a refusal, so that this node does not refuse a token or password that
- * another node has created. Without new events, a refusal costs one read of the log.
+ * Folds recent writes of other nodes before a refusal. This node thus does not refuse a token or password that another
+ * node has created. Without new events, a refusal costs one read of the log.
  */
 export class UnfoldedWrites {
   readonly #dependencies: ElsewhereDependencies;
@@ -27,9 +27,11 @@ export class UnfoldedWrites {
   }
 
   /**
-   * Looks in the log for a token or session that this node has not folded. 'retry': all relevant events are now folded.
-   * 'never-issued': the log has no token or session with this text. 'undecided': the log cannot be read or folded in
-   * time.
+   * Looks in the log for a token or session that this node has not folded. Returns:
+   *
+   * - 'retry' if all relevant events are now folded;
+   * - 'never-issued' if the log has no token or session with this text;
+   * - 'undecided' if the log cannot be read or folded in time.
    */
   async refreshToken(uid: string, text: string): Promise<'retry' | 'never-issued' | 'undecided'> {
     const { log, reader, secrets } = this.#dependencies;

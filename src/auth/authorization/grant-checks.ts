@@ -82,8 +82,8 @@ function describeMissingRole(change: DecidedChange, { permissions }: GrantTables
 }
 
 /**
- * Returns why the rules of a role cannot be predicted: another user may add rules to the role, or to a role on which
- * the role depends. Returns undefined if the rules can be predicted.
+ * Returns why the rules of a role cannot be predicted; otherwise undefined. Another user could add rules to a missing
+ * dependency or to a reserved role.
  */
 function describeUnpredictableRole(
   { before, after }: DecidedChange,
@@ -108,7 +108,7 @@ function rulesGrantedAfter(
 ): readonly Rule[] {
   const { name } = after.metadata;
   switch (change.type.key) {
-    // A role grants all rules of its closure, to its holders and to the roles that depend on it or aggregate it.
+    // A role grants all rules of its closure to its holders, to dependent roles, and to roles that aggregate the role.
     case roleKey:
       return permissions.rulesOf([name], { name, role: roleOf(after, domain) });
     case roleBindingKey:

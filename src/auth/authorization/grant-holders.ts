@@ -42,7 +42,7 @@ export class SuperAdministratorGuard {
   }
 
   #checkEnds(ends: Ends): RuleCheck {
-    // Registers the change even if it removes no present holder, because a removed user may become a holder meanwhile.
+    // A change that removes no present holder is also registered, because a removed user may become a holder meanwhile.
     // Otherwise this change and a concurrent change could together remove the last holders.
     const release = (): void => {
       this.#unsettled.delete(ends);
@@ -69,7 +69,7 @@ export class SuperAdministratorGuard {
 }
 
 /**
- * Returns whether the change may remove a holder of the super role: the change removes a user from a binding to the
+ * Returns whether the change may remove a holder of the super role. Such a change removes a user from a binding to the
  * role, or disables or deletes a user that can log in. Uses the object's state in the decision, because the permission
  * tables may lag.
  */

@@ -41,8 +41,8 @@ const newestShare = 1 / 8;
 
 /**
  * Limits the number of concurrent hashes. Further requests wait in two lanes, for known and for unknown networks. The
- * lanes alternate. Within a lane, the network with the fewest recent requests of its site is served first, so that a
- * new client overtakes clients that retry. The site is an IPv4 address, or the /48 of an IPv6 network.
+ * lanes alternate. Within a lane, the network with the fewest recent requests of its site is served first. A new client
+ * thus overtakes clients that retry. The site is an IPv4 address, or the /48 of an IPv6 network.
  *
  * No request waits longer than `passwordHashWaitMs`, and a lane holds about as many requests as can be served in this
  * time.
@@ -117,7 +117,7 @@ export class PasswordHashQueue {
   }
 
   /**
-   * Returns the number of requests that may wait in one lane: as many as are served within the longest wait, if the
+   * Returns the number of requests that may wait in one lane. All of them can be served within the longest wait if the
    * lane gets every second slot.
    */
   #laneCapacity(): number {

@@ -73,7 +73,6 @@ export const roleBindingStrategy: Strategy = {
   },
 };
 
-/** Returns the name of the bound role. */
 export function roleNameOf(binding: ResourceObject): string {
   const { name } = membersAt(binding, 'roleRef');
   return typeof name === 'string' ? name : '';

@@ -17,7 +17,7 @@ export type Reply =
       readonly revision: number;
       readonly position: { readonly commit: bigint; readonly prepare: bigint } | undefined;
     }
-  /** The server replied that it did not append the events. */
+  /** The server replied that the events were not appended. */
   | { readonly kind: 'answered'; readonly fault: Fault; readonly cause: unknown }
   | { readonly kind: 'not-sent'; readonly fault: Fault; readonly cause: unknown }
   | { readonly kind: 'unknown'; readonly fault: Fault; readonly cause: unknown };
@@ -43,7 +43,7 @@ type Gate = 'cold' | 'connecting' | 'first' | 'open' | 'cutting';
 /**
  * Sends appends to one EventStoreDB over one stream of the driver. The driver has one table of pending replies for the
  * whole process, and an error of a stream clears the table. After any failure other than a reply to one append, all
- * appends in flight therefore return `unknown`, and the next append creates a new client.
+ * appends in flight therefore return `unknown`. The next append then creates a new client.
  */
 export class Appender {
   readonly #connectTo: () => LogDriver;

@@ -4,8 +4,8 @@ import { logReasonLengthMax } from './eventstore-limits.ts';
 import { LogRefusedError } from '../log.ts';
 
 /**
- * The meaning of an error of the driver. Errors are distinguished by their members, because some errors of the driver
- * have no class of their own.
+ * The meaning of an error of the driver. Errors are distinguished by their members, because the driver also throws
+ * plain errors.
  */
 export type Fault =
   /**

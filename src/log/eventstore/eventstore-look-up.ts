@@ -23,7 +23,7 @@ type LookUpContext = {
 
 /**
  * Determines the outcome of an append from the events after the expected revision (consistency protocol, 3). An event
- * of another append proves a conflict. A deposed leader returns old data, so an early end of the stream proves a
+ * of another append proves a conflict. A deposed leader returns old data. An early end of the stream therefore proves a
  * conflict only after several attempts, and only if the server has refused the append.
  *
  * @throws an error of a read, or an Error if the attempts find no proof.

@@ -249,7 +249,7 @@ export class Batches {
     if (isKept(event)) this.#anchor = event;
   }
 
-  /** Returns the events of complete appends, and removes them. */
+  /** Removes and returns the events of complete appends. */
   flush(): readonly RecordedEvent[] {
     const batch = this.#ready;
     this.#ready = [];

@@ -21,9 +21,9 @@ export type CommitListener = {
 };
 
 /**
- * Group commit, one transaction at a time. lmdb would overlap transactions, and could commit a later transaction after
- * an earlier transaction failed, which would leave a hole in the log. Therefore records that are added during a
- * transaction wait for the next transaction.
+ * Group commit, one transaction at a time. lmdb itself would overlap transactions. A later transaction could then
+ * succeed after an earlier transaction has failed, and leave a hole in the log. Therefore records that are added during
+ * a transaction wait for the next transaction.
  */
 export class LmdbCommits {
   readonly #store: LmdbStore;
@@ -32,7 +32,6 @@ export class LmdbCommits {
   #open = false;
   /** The promises of the current transaction. lmdb returns a few promises for all puts. */
   readonly #promises = new Set<Promise<boolean>>();
-  /** The position of the last put. */
   #put = 0;
   #queued: AppendedRecords[] = [];
   #failed = false;

@@ -30,7 +30,6 @@ export type BackupTask = {
 };
 
 export type BackupSummary = {
-  /** The path of the folder. */
   readonly folder: string;
   /** Whether this run added a backup. False if the log had no further events. */
   readonly written: boolean;
@@ -51,7 +50,6 @@ export type BackupSummary = {
   readonly unsigned?: string;
 };
 
-/** A message from the backup thread. */
 export type BackupMessage =
   | ThreadMessage<BackupRefusalReason>
   | {

@@ -23,7 +23,6 @@ function openingOf(logId: string): Buffer {
   return Buffer.from(`ledgerplane segment 1 ${logId}\n`);
 }
 
-/** Writes one segment file. */
 export class SegmentWriter {
   readonly #file: number;
   readonly #hash = createHash('sha256');

@@ -14,9 +14,9 @@ export type VerifiedBackup = {
 };
 
 /**
- * Yields all records of the backups in a folder, in order. Each record is checked before it is yielded. Each file, and
- * the tree of each backup, is checked after its last record. With `keys`, one of the keys must have signed the last
- * checkpoint.
+ * Yields all records of the backups in a folder, in order. Each record is checked before the generator yields the
+ * record. Each file, and the tree of each backup, is checked after its last record. With `keys`, one of the keys must
+ * have signed the last checkpoint.
  *
  * @throws BackupDamagedError with the damaged file.
  * @throws BackupRefusedError if the folder has no backup.

@@ -34,7 +34,6 @@ export type Core = Stores & {
     readonly clock: Clock;
     readonly log: PluginLogger;
   };
-  /** Creates a logger for one plugin. */
   readonly loggerOf: (plugin: string) => PluginLogger;
   readonly pluginLogs: PluginLogs;
   /** The id of this process among the nodes of its log. Each start has a new random id. */
@@ -43,9 +42,7 @@ export type Core = Stores & {
   /** The pending appends of this process to streams of objects. */
   readonly unsettled: Unsettled;
   readonly execute: Execute;
-  /** Measures the calls of hooks. */
   readonly hooks: WatchedHooks;
-  /** Measures the conversions between versions of types. */
   readonly conversions: WatchedConversions;
   /** The write path for the node's own writes. Retries while the log is unavailable. */
   readonly patiently: Execute;

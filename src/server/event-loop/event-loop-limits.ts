@@ -3,7 +3,7 @@ export const eventLoopBeatMs = 100;
 /** The minimum duration of a block that is logged. */
 export const eventLoopHeldMs = 500;
 /**
- * A lasting block is logged again when its duration has grown by this factor, or by `eventLoopReportMsMax` if that is
+ * A lasting block is logged again when its duration has grown by this factor or by `eventLoopReportMsMax`, whichever is
  * sooner.
  */
 export const eventLoopReportFactor = 4;

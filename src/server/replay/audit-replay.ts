@@ -74,8 +74,8 @@ export class AuditReplay {
   }
 
   /**
-   * Opens the log, and closes the previous handle. A handle on an embedded log shows only events from before it was
-   * opened, so a new handle shows later events.
+   * Opens the log, and closes the previous handle. A handle on an embedded log shows only the events at the time of
+   * opening, so a new handle shows later events.
    */
   async #openLog(): Promise<FoundedLog> {
     await this.#log?.close();

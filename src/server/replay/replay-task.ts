@@ -42,7 +42,6 @@ export type Summary = {
 /** `writing`: the fold has read all events and writes the results to the tables. */
 export type ReplayStep = 'replaying' | 'writing' | 'comparing' | 'printing';
 
-/** A message from the thread. */
 export type ReplayMessage =
   | ThreadMessage<RefusalReason>
   /**

@@ -14,7 +14,6 @@ import type { EventLog, LogIdentity, LogPosition } from '../../log/log.ts';
  */
 export type ReplayedFold = {
   position(): LogPosition;
-  /** The number of folded events. */
   folded(): number;
   /** Folds the events up to `until` and writes the results to the tables. `onBatch` may throw to end the work. */
   rebuild(log: EventLog, options: RebuildOptions): Promise<void>;

@@ -33,7 +33,7 @@ type Held = {
 /**
  * The intent of one write that adds strict references, or that deletes an object which strict references may name
  * (consistency protocol, 9). If two such writes exclude each other, the write with the later intent waits until the
- * append of the other write has succeeded or can no longer succeed.
+ * earlier write has appended or can no longer append.
  */
 export class HeldIntent {
   readonly #dependencies: IntentDependencies;

@@ -50,8 +50,8 @@ export class ReferenceIntents {
 
   /**
    * Returns the pending writes that exclude this write and have an intent before `position`, the position of this
-   * write's intent. Only a call in the turn of the decision proves the decision valid, because a later call may miss a
-   * write that changed the state.
+   * write's intent. Only a call in the turn of the decision is reliable, because a later call may miss a write that
+   * changed the state.
    */
   opposing({ type, name }: Target, { targets }: WantedIntent, position: LogPosition): readonly PendingIntent[] {
     const { references } = this.#dependencies;

@@ -20,8 +20,8 @@ import { claimOf, fenceOf, holds } from './claim-events.ts';
 /**
  * Claims enforce rules over several streams without transactions (consistency protocol, 1). The protocol is
  * model-checked, and every step is needed. The last event of a claim stream contains the stream of the holder, and the
- * highest expected revision of an append by this holder. An object holds a unique value while its last event contains
- * the value. A guard is held only while an append is pending.
+ * highest expected revision of an append by this holder. An object holds a unique value while the object's last event
+ * contains the value. A guard is held only while an append is pending.
  */
 
 export type Claim = {
@@ -161,8 +161,8 @@ export type ClaimReconciliation =
   /** The value is no longer claimed, or the claimant holds the value. */
   | { readonly outcome: 'settled' }
   /**
-   * An append of the claimant may succeed later or was just fenced, or the read of the claimant's stream is older than
-   * the claim (`isStale`). `claim` is the revision of the claim.
+   * An append of the claimant may succeed later or was just fenced. With `isStale`, the read of the claimant's stream
+   * is older than the claim. `claim` is the revision of the claim.
    */
   | { readonly outcome: 'pending'; readonly claim: StreamRevision; readonly isStale: boolean }
   | { readonly outcome: 'unavailable'; readonly cause: unknown };

@@ -66,7 +66,6 @@ export type Access = {
   stop(): Promise<void>;
 };
 
-/** Composes authentication and authorization. */
 export function composeAccess(parts: AccessParts): Access {
   const {
     accessTables: { permissions, secrets },
