@@ -167,9 +167,9 @@ export type ScanOptions = {
   /** The offset that is added to each position; 0 by default. */
   readonly shift?: bigint;
   readonly visit: (recorded: RecordedEvent) => void;
-  /** The most events between two calls of `onBatch`; `logReadAheadEventsMax` by default. */
+  /** The maximum number of events between two calls of `onBatch`; `logReadAheadEventsMax` by default. */
   readonly batchEvents?: number;
-  /** Awaited after each batch of events; may throw to end the scan. */
+  /** Awaited after each batch of events. May throw to end the scan. */
   readonly onBatch: () => Promise<void>;
 };
 

@@ -43,7 +43,7 @@ export class NotHeldError extends Error {
 }
 
 /**
- * Returns a view of the models at their current position. The caller must release the view.
+ * Returns a view of the models at the present position. The caller must release the view.
  *
  * @throws NotHeldError if indexes are being built for too long.
  */
@@ -62,10 +62,8 @@ export type CheckedMemory = {
 };
 
 /**
- * Compares the indexes and permission tables in memory with the rows, in slices. The indexes are compared as of the
- * position at which the comparison begins.
- *
- * `onProgress` gets the compared share of the indexes in percent.
+ * Compares the indexes and permission tables in memory with the rows, in slices. The indexes are compared in their state
+ * at the beginning. `onProgress` gets the compared share of the indexes in percent.
  */
 export async function checkMemory(
   live: LiveModels,

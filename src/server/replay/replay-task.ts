@@ -28,7 +28,7 @@ export type ReplayTask = {
   readonly print: Selected | undefined;
 };
 
-/** The index of the only cell in shared memory. It is not 0 when the thread must end. */
+/** The index of the only cell in shared memory. The cell differs from 0 when the thread must end. */
 export const stopCell = 0;
 export const cellCount = 1;
 
