@@ -62,8 +62,8 @@ export type CheckedMemory = {
 };
 
 /**
- * Compares the indexes and permission tables in memory with the rows, in slices. The indexes are compared in their state
- * at the beginning. `onProgress` gets the compared share of the indexes in percent.
+ * Compares the indexes and permission tables in memory with the rows, in slices. The indexes are compared in their
+ * state at the start. `onProgress` gets the compared share of the indexes in percent.
  */
 export async function checkMemory(
   live: LiveModels,
