@@ -38,10 +38,11 @@ type LastWrites = 'putRow' | 'putDeleted' | 'putReferences' | 'dropIntents' | 'd
 type Tables = Pick<LmdbTables, 'row' | 'deletedAt' | 'head' | 'commit'>;
 
 /**
- * A fold with the same results as `ObjectModels` without types. The log must read an event by its position quickly.
+ * A fold for replays, with the same results as `ObjectModels` if no types are registered. The log must read an event by
+ * its position quickly.
  *
- * An object's row depends only on the object's last event. So the fold remembers the position of each object's last
- * event, and writes one row for each object at the end, or when the names reach `bytesMax`.
+ * An object's row depends only on the object's last event. So the fold keeps the position of each object's last event
+ * in memory, and writes one row for each object at the end, or whenever the kept entries reach `bytesMax`.
  */
 export class LastEvents {
   readonly #tables: Tables;

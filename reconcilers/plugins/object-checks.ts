@@ -39,7 +39,7 @@ type TypeCheck = {
   others: number;
   /** The names in `known` of the objects that were written after their last check. */
   readonly again: Set<string>;
-  /** The state that `of` returns. */
+  /** The summary of the invalid objects, which `ObjectChecks.of` returns; undefined if none is known. */
   shown: InvalidObjects | undefined;
 };
 

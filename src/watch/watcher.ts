@@ -131,8 +131,8 @@ export class Watcher implements Reviewed {
   }
 
   /**
-   * Writes frames of the initial state or of past changes. `cursor` is the position that the watcher then has received.
-   * Does not wait for the peer.
+   * Writes frames of the initial state or of past changes. With these frames, the watcher has received everything up to
+   * `cursor`; undefined if the initial state is incomplete. Does not wait for the peer.
    */
   replay(frames: readonly Frames[], cursor: LogPosition | undefined, now: number): void {
     if (this.#state === 'closed') return;

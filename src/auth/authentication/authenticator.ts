@@ -270,7 +270,7 @@ export class Authenticator {
     this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs });
   }
 
-  /** Drops the cached credentials of the users that are no longer valid. */
+  /** Drops those cached credentials of `users` that are no longer valid. */
   #forget(users: Pick<ReadonlySet<string>, 'has'>): void {
     for (const [
       key,

@@ -15,7 +15,7 @@ export type DeclaredNames = {
 };
 
 /**
- * Names that the file imports or uses, and names of global types that a reader could confuse with the declared types.
+ * Names that the generated file imports or uses. A type with such a kind gets a longer name.
  */
 const typeNamesTaken: ReadonlySet<string> = new Set([
   'ObjectMetadata',

@@ -32,7 +32,7 @@ export class SlowCalls<Of extends PluginFunction> {
     this.#subject = subject;
   }
 
-  /** `of` describes the called function. Called only after a slow call. */
+  /** Runs and measures `call`. `of` returns a description of the called function, and runs only after a slow call. */
   run<Result>(call: () => Result, of: () => Of): Result {
     const { clock } = this.#dependencies;
     const begun = clock.monotonic();

@@ -110,7 +110,7 @@ class ProviderRoutes {
     return detail === undefined ? given : problem('bad-request', `return: ${detail}`);
   }
 
-  /** Returns the URI to which the provider redirects; undefined if its host is not known. */
+  /** Returns this server's URI to which the provider redirects; undefined if this server's host is not known. */
   #redirectUri({ req: { headers }, sender: { isSecure } }: Exchange): string | undefined {
     const { publicUrl } = this.#dependencies;
     const base = publicUrl ?? `${isSecure ? 'https' : 'http'}://${headers.host ?? ''}`;

@@ -27,7 +27,11 @@ export type PluginState =
   /** The plugin's objects are being removed. `problem`: the reason why the last attempt was incomplete. */
   | { readonly phase: 'uninstalling'; readonly problem?: Failure };
 
-/** The last checked desired state, and the reason if the plugin does not run. `wait`: a dependency is not ready yet. */
+/**
+ * The last checked desired state. `off`: the plugin is disabled. `forget`: the Plugin object was deleted, or there is
+ * neither an object nor a folder. `wait`: a dependency is not ready yet. `failure`: the reason why the plugin does not
+ * run; undefined if the plugin runs, is disabled by its object or its manifest, or is being removed.
+ */
 export type DesiredState =
   | { readonly kind: 'run' | 'uninstall' | 'forget'; readonly failure?: undefined }
   | { readonly kind: 'off'; readonly failure: Failure | undefined }

@@ -18,7 +18,7 @@ export type Explained = Violation & {
 /**
  * Converts a validator's errors into violations for people: one entry for each violation, at the member that must
  * change. A failed `anyOf` or `oneOf` gets one entry for the whole choice, because the intended branch is unknown.
- * `schema`, the validated schema, gives similar names for an unknown member.
+ * `schema` is the schema of the validator: for an unknown member, the violation suggests a similar name from `schema`.
  */
 export function explain(errors: readonly ErrorObject[], schema?: unknown): readonly Explained[] {
   const kept: ErrorObject[] = [];
