@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../src/base/clock.ts';
+import { callLater, type Clock, type Timer } from '../../src/base/clock.ts';
 import { serviceController } from '../../src/base/service-controller.ts';
 import { backgroundSliceMs, Slices } from '../../src/base/slices.ts';
 import { inSlices } from '../../src/base/steps.ts';
@@ -213,13 +213,10 @@ export class ObjectChecks implements ObjectCheckResults {
 
   /** Schedules a check of all objects, because changes of invalid objects that are not in `known` are not noticed. */
   #checkLater(check: TypeCheck, signal: AbortSignal): void {
-    const timer = this.#dependencies.clock.after(invalidRecheckMs, () => {
-      if (signal.aborted || !this.#isCurrent(check)) return;
+    callLater(this.#dependencies.clock, { ms: invalidRecheckMs, signal }, () => {
+      if (!this.#isCurrent(check)) return;
       check.isDue = true;
       this.#wake.call();
-    });
-    signal.addEventListener('abort', () => {
-      timer.cancel();
     });
   }
 

@@ -55,6 +55,24 @@ export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal)
   });
 }
 
+type Later = {
+  readonly ms: number;
+  readonly signal: AbortSignal;
+};
+
+/** Calls `action` after `ms` milliseconds, unless `signal` aborts before. */
+export function callLater(clock: Clock, { ms, signal }: Later, action: () => void): void {
+  if (signal.aborted) return;
+  const cancel = (): void => {
+    timer.cancel();
+  };
+  const timer = clock.after(ms, () => {
+    signal.removeEventListener('abort', cancel);
+    action();
+  });
+  signal.addEventListener('abort', cancel, { once: true });
+}
+
 type TimeLimit = {
   readonly clock: Clock;
   readonly ms: number;

@@ -1,4 +1,4 @@
-import { delay, within, type Clock } from '../../../src/base/clock.ts';
+import { callLater, delay, within, type Clock } from '../../../src/base/clock.ts';
 import { serviceController } from '../../../src/base/service-controller.ts';
 import { backgroundSliceMs, Slices } from '../../../src/base/slices.ts';
 import { inSlices, type Steps } from '../../../src/base/steps.ts';
@@ -216,12 +216,9 @@ export class MigrationRun {
     const { clock } = this.#dependencies;
     if (task.failed > 0) {
       task.phase = 'failing';
-      const timer = clock.after(migrationRecheckMs, () => {
+      callLater(clock, { ms: migrationRecheckMs, signal }, () => {
         task.isDue = task.phase === 'failing';
         this.#wake.call();
-      });
-      signal.addEventListener('abort', () => {
-        timer.cancel();
       });
     } else task.phase = 'done';
     this.#order();

@@ -16,13 +16,7 @@ import type {
 } from '../../read/replay.ts';
 import { OneAtATime, type Run } from '../threads/one-at-a-time.ts';
 import { AuditComparison, type AuditComparisonResult } from './audit-comparison.ts';
-import {
-  checkLiveColumns,
-  checkMemory,
-  NotHeldError,
-  type CheckedMemory,
-  type LiveModels,
-} from './check-memory.ts';
+import { checkLiveColumns, checkMemory, NotHeldError, type CheckedMemory, type LiveModels } from './check-memory.ts';
 import { PolledWork } from './polled-work.ts';
 import { ReplayThread } from './replay-thread.ts';
 import type { ReplayTask, ReplayWork, ReplayMessage, Summary } from './replay-task.ts';
