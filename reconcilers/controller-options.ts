@@ -35,10 +35,10 @@ export type ControllerOptions = {
   readonly timeLimitMs?: number;
   /** The type of the reconciled objects, for reports; undefined if there are several types. */
   readonly type?: TypeKey;
-  /** Returns at most 16 of the keys that are slowed down because their steps spin; none by default. */
+  /** Returns the keys that are slowed down because their steps spin, at most 16 of them; none by default. */
   readonly slowed?: () => SlowedKeys;
   /**
-   * Converts an error of a step to a text of bounded length for reports; by default, to its message. Must not throw.
+   * Converts an error of a step to a text of bounded length for reports; by default its message. Must not throw.
    */
   readonly describe?: (error: unknown, attempts: number) => string;
   /**

@@ -5,10 +5,11 @@ import type { DelayedKeys } from './delayed-keys.ts';
 import type { Failures } from './failures.ts';
 import { reconcileFailingNamesMax } from './reconcile-limits.ts';
 
+/** The state of a controller. */
 export type ControllerState = {
   readonly options: ControllerOptions;
   readonly queued: number;
-  /** The number of running steps, including stuck steps. */
+  /** The number of running steps, with stuck ones. */
   readonly steps: number;
   readonly stuck: readonly string[];
   readonly delayed: Pick<DelayedKeys, 'size' | 'dueOf'>;
@@ -18,7 +19,7 @@ export type ControllerState = {
   readonly lastSuccessMs: number | undefined;
 };
 
-/** Returns the report of a controller. The cost does not depend on the number of keys. */
+/** Returns the report of a controller. Its cost is bounded, independent of the number of keys. */
 export function reportOf({
   options,
   queued,

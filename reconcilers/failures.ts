@@ -11,13 +11,13 @@ export type Failure = { readonly attempts: number; readonly atMs: number; readon
 export type FailureContext = {
   /** The wall-clock time of the failure. */
   readonly nowMs: number;
-  /** Converts the error to a text of bounded length. Must not throw, although reading a foreign error may throw. */
+  /** Converts the error to a text of bounded length. Must not throw, although a foreign error may when it is read. */
   readonly describe: (error: unknown, attempts: number) => string;
 };
 
 /**
- * The keys with a failed last step, with the number of consecutive failures. At most `reconcileFailingNamesMax` of the
- * keys also have their last error.
+ * The keys with a failed last step, with the number of consecutive failures. Some of the keys also have their last
+ * error, at most `reconcileFailingNamesMax`: keys that fail while others recover take their places.
  */
 export class Failures {
   readonly #attempts = new Map<string, number>();
@@ -27,7 +27,7 @@ export class Failures {
     return this.#attempts;
   }
 
-  /** The keys with a recorded error, in the order of their first records. */
+  /** The keys with a recorded error, the key that was recorded first at the beginning. */
   get described(): ReadonlyMap<string, Failure> {
     return this.#described;
   }
@@ -41,14 +41,14 @@ export class Failures {
     return attempts;
   }
 
-  /** Removes the key. Returns whether the key was failing. */
+  /** Returns whether the key was failing. */
   delete(key: string): boolean {
     this.#described.delete(key);
     return this.#attempts.delete(key);
   }
 }
 
-/** Returns the message of any thrown value. Reading an error of foreign code may throw. */
+/** Returns the message of any thrown value. An error of foreign code may throw when it is read. */
 export function describeSafely(error: unknown): string {
   try {
     return messageOf(error).slice(0, reconcileErrorLengthMax);
@@ -57,7 +57,7 @@ export function describeSafely(error: unknown): string {
   }
 }
 
-/** Returns the delay before the next try, in milliseconds. `attempts`: the number of consecutive failures. */
+/** Returns the delay before the next try after this number of consecutive failures. */
 export function retryMs(attempts: number): number {
   return Math.min(reconcileRetryMsMin * 2 ** Math.min(attempts - 1, 30), reconcileRetryMsMax);
 }

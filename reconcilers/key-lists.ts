@@ -13,11 +13,11 @@ export type KeyList = {
 
 export type KeyListPorts = Pick<ControllerOptions, 'bound' | 'clock' | 'onError'> & {
   readonly enqueue: (key: string, cause: CausingEvent | undefined) => void;
-  /** Called when a list has been read, or when its reading has failed. */
+  /** Called when a list has been read, or its reading has failed. */
   readonly onEnd: () => void;
 };
 
-/** Reads lists of keys over several turns of the event loop. After a failure, a list is read again later. */
+/** Reads lists of keys over several turns of the event loop. A list whose reading fails is read again later. */
 export class KeyLists {
   readonly #ports: KeyListPorts;
   #reading = 0;

@@ -5,8 +5,7 @@ import type { Post } from './post.ts';
 export const editorialMembers = ['visible', 'deleted', 'pinned', 'priority', 'releaseSnapshot'] as const;
 
 /**
- * The values that mean the same as missing members. An author may send such a value for a member that the stored post
- * lacks.
+ * The values that mean the same as a missing member. If the stored post lacks a member, an author may send this value.
  */
 const neutral: Required<Pick<Post['spec'], (typeof editorialMembers)[number]>> = {
   visible: 'PUBLIC',

@@ -1,4 +1,4 @@
-import { changedRoles, closureOf, rulesIn } from '../../src/access/role-aggregation.ts';
+import { changedRoles, closureOf, inclusionsOf, rulesIn } from '../../src/access/role-aggregation.ts';
 import type { ChangedRole, Closure, Roles } from '../../src/access/role-aggregation.ts';
 import { RoleTable } from '../../src/access/role-table.ts';
 import type { Role } from '../../src/access/role.ts';
@@ -21,6 +21,12 @@ class KnownRole {
     return this.#table;
   }
 }
+
+export type ProposedClosure = {
+  readonly closure: Closure<KnownRole>;
+  readonly inclusions: ReadonlyMap<string, string | undefined>;
+  readonly role: (name: string) => Role | undefined;
+};
 
 /**
  * All roles, their aggregation, and the version of the last change of each role. A cached closure is valid if no role
@@ -75,13 +81,31 @@ export class KnownRoles implements Roles<KnownRole> {
   }
 
   rulesOf(names: Iterable<string>, changed?: ChangedRole): readonly Rule[] {
-    const known: Roles<Role> = {
+    const known = this.#withChanges(changed === undefined ? [] : [changed]);
+    return rulesIn(closureOf(names, known, (role) => role.dependencies));
+  }
+
+  /** Returns the closure and the inclusions of roles, with `changes` in place of the stored roles. */
+  proposed(names: readonly string[], changes: readonly ChangedRole[]): ProposedClosure {
+    const known = this.#withChanges(changes);
+    const { visited, roles } = closureOf(names, known, (role) => role.dependencies);
+    const prepared = roles.map((role) => {
+      const stored = this.#roles.get(role.name);
+      return stored?.role === role ? stored : new KnownRole(role);
+    });
+    return {
+      closure: { visited, roles: prepared },
+      inclusions: inclusionsOf(names, known, (role) => role.dependencies),
+      role: (name) => known.role(name),
+    };
+  }
+
+  #withChanges(changes: readonly ChangedRole[]): Roles<Role> {
+    const stored: Roles<Role> = {
       role: (name) => this.#roles.get(name)?.role,
       aggregatedTo: (name) => this.aggregatedTo(name),
     };
-    return rulesIn(
-      closureOf(names, changed === undefined ? known : changedRoles(known, changed), (role) => role.dependencies),
-    );
+    return changes.reduce(changedRoles, stored);
   }
 
   /**

@@ -1,10 +1,12 @@
-import type { ChangedRole } from '../../src/access/role-aggregation.ts';
+import { chainTo, type ChangedRole } from '../../src/access/role-aggregation.ts';
 import { roleOf } from '../../src/access/role-object.ts';
 import type { Role } from '../../src/access/role.ts';
 import type { Rule } from '../../src/access/rule.ts';
 import type {
   PermissionChange,
   PermissionReader,
+  ProposedAccess,
+  ProposedRights,
   Rights,
   SessionRecord,
   TokenRecord,
@@ -22,7 +24,7 @@ import { typeKeyOf } from '../../src/resource/type/type-declaration.ts';
 import { Credentials } from './permission-credentials.ts';
 import { Holders } from './permission-holders.ts';
 import { bindingOf, liveObject, sessionOf, tokenOf, userOf } from './permission-objects.ts';
-import { Remembered, unboundedRights } from './permission-rights.ts';
+import { HeldRights, Remembered, unboundedRights } from './permission-rights.ts';
 import { KnownRoles } from './permission-roles.ts';
 import type { TableContents } from './table-contents.ts';
 
@@ -47,7 +49,7 @@ const all: Pick<ListQuery, 'selection' | 'sort'> = { selection: { labels: [], fi
  * Roles, bindings, users, tokens and sessions in memory, prepared for decisions. The tables change in the turn in which
  * an event is folded, so that no request is authorized by an earlier state.
  */
-export class PermissionTables implements PermissionReader {
+export class PermissionTables implements PermissionReader, ProposedAccess {
   readonly #reader: ObjectReader;
   readonly #roles = new KnownRoles();
   readonly #holders = new Holders({ roles: this.#roles, remembered: new Remembered() });
@@ -152,6 +154,15 @@ export class PermissionTables implements PermissionReader {
 
   rulesOf(names: Iterable<string>, changed?: ChangedRole): readonly Rule[] {
     return this.#roles.rulesOf(names, changed);
+  }
+
+  rightsWith(names: readonly string[], changes: readonly ChangedRole[]): ProposedRights {
+    const { closure, inclusions, role } = this.#roles.proposed(names, changes);
+    return {
+      rights: new HeldRights(closure, new Remembered()),
+      chainTo: (target) => chainTo(target, inclusions),
+      role,
+    };
   }
 
   user(name: string): UserRecord | undefined {

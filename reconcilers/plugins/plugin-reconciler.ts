@@ -255,8 +255,8 @@ export class PluginReconciler {
   }
 
   /**
-   * Returns the message of an error. For a name that fails repeatedly, also returns the place in the plugin's files,
-   * which can require a source map.
+   * Returns the message of an error and, for a name that fails repeatedly, the place in the plugin's files. Finding the
+   * place can require a source map.
    */
   #describe(error: unknown, attempts: number): string {
     const { message, stack } = describeError(error);

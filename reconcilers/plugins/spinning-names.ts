@@ -84,7 +84,7 @@ export class SpinningNames {
     return outcome;
   }
 
-  /** Returns the names that have spun longest, with descriptions, and the number of all spinning names. */
+  /** Returns the names that have spun longest, with descriptions, and the number of all names. */
   slowed(): SlowedKeys {
     const items = firstOf(this.#names, reconcileFailingNamesMax).map(([name, spin]) => ({
       name,

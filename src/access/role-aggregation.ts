@@ -38,6 +38,35 @@ export function closureOf<R>(
   return { visited, roles };
 }
 
+/**
+ * Returns, for each name in the closure of `names`, the role that includes it; undefined for the given names. `chainTo`
+ * reads a chain of inclusions from the result.
+ */
+export function inclusionsOf<R>(
+  names: Iterable<string>,
+  known: Roles<R>,
+  dependenciesOf: (role: R) => readonly string[],
+): ReadonlyMap<string, string | undefined> {
+  const parents = new Map<string, string | undefined>();
+  for (const name of names) parents.set(name, undefined);
+  // The iteration over a map includes entries that are added during the iteration.
+  for (const [name] of parents) {
+    const role = known.role(name);
+    if (role === undefined) continue;
+    for (const included of [...dependenciesOf(role), ...known.aggregatedTo(name)])
+      if (!parents.has(included)) parents.set(included, name);
+  }
+  return parents;
+}
+
+/** Returns a shortest chain of inclusions that ends with the role `target`; empty if the role is not included. */
+export function chainTo(target: string, inclusions: ReadonlyMap<string, string | undefined>): readonly string[] {
+  const chain: string[] = [];
+  for (let name: string | undefined = target; name !== undefined && inclusions.has(name); name = inclusions.get(name))
+    chain.unshift(name);
+  return chain;
+}
+
 /** A role after a write; `role` is undefined for a deletion. */
 export type ChangedRole = {
   readonly name: string;

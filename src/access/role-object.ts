@@ -1,6 +1,5 @@
 import { isObject } from '../base/guards.ts';
 import { roleListEntriesMax } from '../limits/access.ts';
-import type { ResourceObject } from '../resource/object/object.ts';
 import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
 
@@ -9,8 +8,14 @@ type Malformed = {
   readonly detail: string;
 };
 
-/** Decodes a stored Role (seed 2.7). Malformed parts grant nothing. */
-export function roleOf(object: ResourceObject, domain: string): Role {
+/** The members of a Role that decisions use. */
+export type RoleSource = {
+  readonly metadata: { readonly name: string; readonly labels?: unknown; readonly annotations?: unknown };
+  readonly rules?: unknown;
+};
+
+/** Decodes a Role (seed 2.7). Malformed parts grant nothing. */
+export function roleOf(object: RoleSource, domain: string): Role {
   const malformed: Malformed[] = [];
   const labels = membersOf(object.metadata.labels);
   const annotations = membersOf(object.metadata.annotations);
@@ -32,7 +37,7 @@ export function roleOf(object: ResourceObject, domain: string): Role {
   };
   return {
     name: object.metadata.name,
-    rules: rulesIn(object['rules']),
+    rules: rulesIn(object.rules),
     dependencies: list('dependencies'),
     aggregatesTo: aggregatesTo(labels, `${prefix}aggregate-to-`),
     uiPermissions: list('ui-permissions'),

@@ -85,6 +85,18 @@ export const assignedRolesMax = 256;
  * to the names that are tried for a new binding.
  */
 export const bindingAttemptsMax = 8;
+/**
+ * The most requests of one access preview, the most proposed roles, and the most types of its matrix. Further types
+ * need the parameter `group`.
+ */
+export const previewedRequestsMax = 64;
+export const previewedRolesMax = 16;
+export const previewedTypesMax = 1_000;
+/**
+ * The most pairs of an API group and a resource in the rules of all proposed roles together. The server prepares each
+ * pair for decisions. One rule may have as many.
+ */
+export const previewedPairsMax = 65_536;
 /** The most roles that an access review lists if no role allows the request. */
 export const reviewedRolesShownMax = 32;
 /**

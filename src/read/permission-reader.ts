@@ -109,3 +109,20 @@ export type SessionRecord = {
   readonly timesDisabled?: number;
   readonly expiresAt: number;
 };
+
+/** The access of a set of roles, in a state of the roles that is not stored. */
+export type ProposedRights = {
+  readonly rights: Rights;
+  /**
+   * Returns a shortest chain of roles from one of the set to `role`, in which each role includes the next; empty if the
+   * set does not include the role.
+   */
+  readonly chainTo: (role: string) => readonly string[];
+  readonly role: (name: string) => Role | undefined;
+};
+
+/** Port: the rights that roles would have after changes. Nothing is written. */
+export type ProposedAccess = {
+  /** Returns the rights of the roles `names`, with `changes` in place of the stored roles. */
+  rightsWith(names: readonly string[], changes: readonly ChangedRole[]): ProposedRights;
+};

@@ -25,7 +25,7 @@ export type BindingPorts = {
 
 export type BindingsReplaced = { readonly ok: true } | { readonly ok: false; readonly rejection: Rejection };
 
-type Binding = {
+export type Binding = {
   readonly name: string;
   readonly uid: string;
   readonly stored: StoredObject;
@@ -73,6 +73,38 @@ function hasMoved({ reason }: Rejection): boolean {
   return reason === 'stale-version' || reason === 'not-found' || reason === 'already-exists';
 }
 
+/**
+ * Reads the unmarked bindings that name the user. A later change of a binding is detected by the preconditions of the
+ * write.
+ */
+export async function readBindings(
+  user: string,
+  { clock, ...ports }: Pick<BindingPorts, 'reader' | 'type' | 'clock'>,
+): Promise<readonly Binding[]> {
+  return inSlices(bindingsOf(user, ports), new Slices(clock));
+}
+
+function* bindingsOf(user: string, { reader, type }: Pick<BindingPorts, 'reader' | 'type'>): Steps<readonly Binding[]> {
+  const bound = bindFields([{ field: subjectsIndex, operator: 'in', values: [user] }], type.indexes);
+  if (!bound.ok) throw new Error(`${type.key}: ${bound.problem}`);
+  const found: Binding[] = [];
+  for (const page of reader.pages(type.key, { selection: { labels: [], fields: bound.requirements }, sort: [] })) {
+    for (const name of page) {
+      const stored = reader.get(type.key, name);
+      const binding = stored === undefined ? undefined : bindingOf(stored);
+      if (binding?.subjects.some((subject) => isUser(subject, user)) === true) found.push(binding);
+      yield;
+    }
+  }
+  return found;
+}
+
+function isUser(subject: JsonValue, user: string): boolean {
+  return (
+    isObject(subject) && subject['kind'] === 'User' && (subject['apiGroup'] ?? '') === '' && subject['name'] === user
+  );
+}
+
 class Replacement {
   readonly #user: string;
   readonly #ports: BindingPorts;
@@ -87,7 +119,7 @@ class Replacement {
   }
 
   async attempt(roles: readonly string[]): Promise<BindingsReplaced> {
-    const bindings = await inSlices(this.#bindings(), new Slices(this.#ports.clock));
+    const bindings = await readBindings(this.#user, this.#ports);
     const steps = this.#plan(roles, bindings);
     for (const dryRun of this.#context.dryRun ? [true] : [true, false]) {
       for (const step of steps) {
@@ -139,35 +171,6 @@ class Replacement {
     ];
   }
 
-  /**
-   * Reads the unmarked bindings that name the user. A later change of a binding is detected by the preconditions of the
-   * write.
-   */
-  *#bindings(): Steps<readonly Binding[]> {
-    const { reader, type } = this.#ports;
-    const bound = bindFields([{ field: subjectsIndex, operator: 'in', values: [this.#user] }], type.indexes);
-    if (!bound.ok) throw new Error(`${type.key}: ${bound.problem}`);
-    const found: Binding[] = [];
-    for (const page of reader.pages(type.key, { selection: { labels: [], fields: bound.requirements }, sort: [] })) {
-      for (const name of page) {
-        const stored = reader.get(type.key, name);
-        const binding = stored === undefined ? undefined : bindingOf(stored);
-        if (binding?.subjects.some((subject) => this.#isUser(subject)) === true) found.push(binding);
-        yield;
-      }
-    }
-    return found;
-  }
-
-  #isUser(subject: JsonValue): boolean {
-    return (
-      isObject(subject) &&
-      subject['kind'] === 'User' &&
-      (subject['apiGroup'] ?? '') === '' &&
-      subject['name'] === this.#user
-    );
-  }
-
   #creation(role: string): BindingChange {
     const object = {
       metadata: { name: this.#freeName(role) },
@@ -190,7 +193,7 @@ class Replacement {
   }
 
   #removal({ name, uid, stored, subjects }: Binding): BindingChange {
-    const others = subjects.filter((subject) => !this.#isUser(subject));
+    const others = subjects.filter((subject) => !isUser(subject, this.#user));
     const resourceVersion = stored.position.toString();
     if (others.length === 0)
       return { verb: 'delete', command: { type: 'delete', name, preconditions: { uid, resourceVersion } } };

@@ -6,8 +6,8 @@ export type NamedType = {
 };
 
 /**
- * `type`: the name of the TypeScript type of the objects. `constant`: the name of the constant that identifies the type
- * in calls of a client.
+ * The names of a type in a file: of the TypeScript type of its objects, and of the constant that identifies the type in
+ * calls of a client.
  */
 export type DeclaredNames = {
   readonly type: string;

@@ -15,10 +15,7 @@ export type TlsTrust = {
 
 const bodiless = new Set([204, 205, 304]);
 
-/**
- * Returns a `fetch` for https: URLs that reuses connections. With `ca`, the function trusts only the authorities in
- * `ca`.
- */
+/** Returns a `fetch` for https: URLs that reuses connections. With `ca`, the function trusts only these authorities. */
 export function httpsFetch({ ca, serverName }: TlsTrust): Fetch {
   const agent = new Agent({
     keepAlive: true,

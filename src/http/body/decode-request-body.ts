@@ -1,5 +1,5 @@
 import { violationsText } from '../../command/refuse.ts';
-import { assignedRolesMax, passwordLengthMin } from '../../limits/access.ts';
+import { assignedRolesMax, passwordLengthMin, previewedRequestsMax, previewedRolesMax } from '../../limits/access.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
 import { compileSchema } from '../../resource/schema/schema.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
@@ -107,7 +107,7 @@ export function decodeAccessReview(body: JsonMembers): Decoded<ReviewedAccess> {
   return reviewed.ok ? { ok: true, value: { user: decoded.value.spec.user, attributes: reviewed.value } } : reviewed;
 }
 
-function reviewedAttributes({
+export function reviewedAttributes({
   spec: { resourceAttributes = null, nonResourceAttributes = null },
 }: AccessReview): Decoded<ReviewedAttributes> {
   if (resourceAttributes !== null && nonResourceAttributes === null) return { ok: true, value: { resourceAttributes } };
@@ -120,6 +120,61 @@ function reviewedAttributes({
     ]),
   };
 }
+
+/** A question about the access of a user or of a role, now and after proposed changes. */
+export type AccessPreview = {
+  readonly user?: string;
+  readonly role?: string;
+  readonly requests?: readonly AccessReview['spec'][];
+  /** Whether to list the allowed verbs of all types, or of the types of one group. */
+  readonly matrix?: boolean;
+  readonly group?: string;
+  readonly proposed?: {
+    /** Roles that are added, or replace the stored roles of these names. */
+    readonly roles?: readonly ProposedRole[];
+    readonly removedRoles?: readonly string[];
+    /** The roles that are bound to the user, in place of the stored bindings. */
+    readonly boundRoles?: readonly string[];
+  };
+};
+export type ProposedRole = JsonMembers & { readonly metadata: { readonly name: string } };
+
+const names = (maxItems: number): object => ({ type: 'array', maxItems, items: word });
+export const decodeAccessPreview = decoder<AccessPreview>('the preview', {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    user: word,
+    role: word,
+    requests: {
+      type: 'array',
+      maxItems: previewedRequestsMax,
+      items: { type: 'object', additionalProperties: false, properties: attributes },
+    },
+    matrix: { type: 'boolean' },
+    group: text,
+    proposed: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        roles: {
+          type: 'array',
+          maxItems: previewedRolesMax,
+          items: {
+            type: 'object',
+            additionalProperties: true,
+            properties: {
+              metadata: { type: 'object', additionalProperties: true, properties: { name: word }, required: ['name'] },
+            },
+            required: ['metadata'],
+          },
+        },
+        removedRoles: names(previewedRolesMax),
+        boundRoles: names(assignedRolesMax),
+      },
+    },
+  },
+});
 
 export function invalidBody(title: string, violations: readonly Violation[]): Problem {
   return problem('invalid', `${title} is invalid: ${violationsText(violations)}`, { violations });

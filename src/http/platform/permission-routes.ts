@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 import type { UnfoldedWrites } from '../../auth/authentication/unfolded-writes.ts';
 import { subjectNamed } from '../../auth/authorization/named-subject.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
@@ -13,6 +15,7 @@ import type { ObjectReader } from '../../read/objects.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import { decodeRoleAssignment, invalidBody } from '../body/decode-request-body.ts';
+import { isTagKnown } from '../resources/conditional-requests.ts';
 import { writeContext } from '../resources/decode-write.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
@@ -66,7 +69,7 @@ class PermissionRoutes {
     const roles = platformType(this.#dependencies.registry, roleKey);
     if (!roles.ok) return roles.answer;
     const subject = name === '-' ? exchange.subject : await this.#lookedUp(name);
-    return subject === undefined ? unknownUser(name) : this.#permissionsOf(subject, roles.type);
+    return subject === undefined ? unknownUser(name) : tagged(exchange, this.#permissionsOf(subject, roles.type));
   }
 
   async replace(exchange: Exchange, given: string): Promise<Answer> {
@@ -92,7 +95,9 @@ class PermissionRoutes {
     const replace = { ports, context: context.value };
     const replaced = await this.#inTurn(name, async () => replaceBindings(name, wanted, replace));
     if (!replaced.ok) return refusal(problemOf(replaced.rejection, { kind: bindings.type.kind, name }));
-    return this.#permissionsOf(given === '-' ? exchange.subject : subjectNamed(permissions, name), roles.type);
+    return bytesAnswer(
+      this.#permissionsOf(given === '-' ? exchange.subject : subjectNamed(permissions, name), roles.type),
+    );
   }
 
   /** Returns the role templates by module. Templates without a module are last. */
@@ -128,7 +133,7 @@ class PermissionRoutes {
     }
   }
 
-  #permissionsOf(subject: Subject, type: ResourceType): Answer {
+  #permissionsOf(subject: Subject, type: ResourceType): Buffer {
     const { permissions } = this.#dependencies;
     const rights = permissions.rightsOf(subject);
     const held = [...rights.roles]
@@ -139,18 +144,16 @@ class PermissionRoutes {
       ? ['*']
       : [...new Set(held.flatMap((role) => role.uiPermissions))].sort();
     const bound = subject.kind === 'user' ? permissions.boundRoles(subject.name) : [];
-    return bytesAnswer(
-      joined([
-        '{"roles":',
-        this.#objects(bound, type),
-        ',"permissions":',
-        this.#objects(
-          held.filter(({ isHidden }) => !isHidden).map(({ name }) => name),
-          type,
-        ),
-        `,"uiPermissions":${JSON.stringify(uiPermissions)}}`,
-      ]),
-    );
+    return joined([
+      '{"roles":',
+      this.#objects(bound, type),
+      ',"permissions":',
+      this.#objects(
+        held.filter(({ isHidden }) => !isHidden).map(({ name }) => name),
+        type,
+      ),
+      `,"uiPermissions":${JSON.stringify(uiPermissions)}}`,
+    ]);
   }
 
   /** Joins the stored bytes of the roles without parsing. Missing and marked roles are omitted. */
@@ -188,6 +191,16 @@ class PermissionRoutes {
       permissions.user(name) !== undefined || (name.startsWith(oidcPrefix) && permissions.boundRoles(name).length > 0);
     return isKnown ? subjectNamed(permissions, name) : undefined;
   }
+}
+
+/**
+ * Returns the permissions with an entity tag, which changes with each change of the permissions. A front end polls with
+ * the tag, and gets 304 while its permissions are unchanged.
+ */
+function tagged({ req }: Exchange, bytes: Buffer): Answer {
+  const tag = `"${hash('sha256', bytes, 'base64url')}"`;
+  const headers = ['ETag', tag];
+  return isTagKnown(req, tag) ? { kind: 'empty', status: 304, headers } : bytesAnswer(bytes, 200, headers);
 }
 
 function unknownUser(name: string): Answer {

@@ -1,27 +1,18 @@
 import { everything } from '../../access/role-aggregation.ts';
-import type { Grant } from '../../access/role-table.ts';
-import type { Rule } from '../../access/rule.ts';
 import { subjectNamed } from '../../auth/authorization/named-subject.ts';
 import type { Authorize } from '../../auth/authorization/authorize.ts';
-import type { ApiRequest, PermissionReader } from '../../read/permission-reader.ts';
-import { deepEqual } from '../../base/json.ts';
+import type { PermissionReader } from '../../read/permission-reader.ts';
 import { actorOf, visitor, type Subject } from '../../command/subject.ts';
-import { reviewedRolesShownMax } from '../../limits/access.ts';
 import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
-import { requestTo, resourceRequest } from '../../resource/query/request-path.ts';
 import { jsonAnswer, refusal, type Answer } from '../answer.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
-import {
-  decodeAccessReview,
-  decodeOwnAccessReview,
-  type ResourceAttributes,
-  type ReviewedAttributes,
-} from '../body/decode-request-body.ts';
+import { decodeAccessReview, decodeOwnAccessReview, type ReviewedAttributes } from '../body/decode-request-body.ts';
 import { writeContext, type JsonMembers } from '../resources/decode-write.ts';
 import type { ApiResource } from '../discovery/api-catalog.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
 import { problem, warningHeaders } from '../problem.ts';
+import { explainGrant, explainRefusal, reviewedRequest, shownRule } from './reviewed-request.ts';
 import { readObject } from '../body/read-object.ts';
 import { knownBody } from '../body/review-members.ts';
 import {
@@ -127,14 +118,14 @@ class Reviewer {
   }
 
   access(subject: Subject, attributes: ReviewedAttributes): Status {
-    const { authorize } = this.#dependencies;
-    const access = authorize(subject, this.#request(attributes));
+    const { authorize, registry, permissions } = this.#dependencies;
+    const access = authorize(subject, reviewedRequest(registry, attributes));
     if (!access.allowed) return { allowed: false, reason: access.idle ?? this.#refusal(subject) };
     const { grant } = access;
     if (grant === undefined) return { allowed: true, reason: 'allowed without a rule' };
     return {
       allowed: true,
-      reason: this.#explained(grant),
+      reason: explainGrant(grant, permissions.role(grant.role)),
       grant: { role: grant.role, rule: shownRule(grant.rule) },
     };
   }
@@ -165,55 +156,9 @@ class Reviewer {
     return { userInfo: { username: name, ...(uid === undefined ? {} : { uid }), groups } };
   }
 
-  #request(attributes: ReviewedAttributes): ApiRequest {
-    if ('nonResourceAttributes' in attributes)
-      return requestTo(attributes.nonResourceAttributes.verb, attributes.nonResourceAttributes.path);
-    const { verb, group = '', resource, name = '', subresource = '' } = attributes.resourceAttributes;
-    const named = name === '' ? {} : { name };
-    return resourceRequest(verb, {
-      group,
-      version: this.#versionOf(attributes.resourceAttributes),
-      resource,
-      ...named,
-      ...(subresource === '' ? {} : { subresource }),
-    });
-  }
-
-  /**
-   * Returns the requested version. The default is the version of the registered type; without such a type, `*`. The
-   * authorizer finds the type's plugin by the path, which contains a version.
-   */
-  #versionOf({ group = '', version = '', resource }: ResourceAttributes): string {
-    if (version !== '' && version !== '*') return version;
-    return (
-      this.#dependencies.registry.all().find(({ type }) => type.group === group && type.plural === resource)?.type
-        .version ?? '*'
-    );
-  }
-
-  #explained({ role, rule }: Grant): string {
-    const rules = this.#dependencies.permissions.role(role)?.rules ?? [];
-    const place = rules.findIndex((each) => each === rule || deepEqual(each, rule));
-    return (
-      `allowed by ${place === -1 ? 'a rule' : `rule ${String(place + 1)}`} of role ` +
-      `${JSON.stringify(role)}: ${JSON.stringify(shownRule(rule))}`
-    );
-  }
-
   #refusal(subject: Subject): string {
     const { permissions } = this.#dependencies;
     if (!permissions.isReady()) return 'the permission tables are not ready';
-    const roles = [...permissions.rightsOf(subject).roles].sort();
-    if (roles.length === 0) return 'the subject has no roles';
-    const more = roles.length - reviewedRolesShownMax;
-    return (
-      `no rule of the roles ${roles.slice(0, reviewedRolesShownMax).join(', ')}` +
-      `${more > 0 ? ` and ${String(more)} more` : ''} allows the request`
-    );
+    return explainRefusal(permissions.rightsOf(subject).roles);
   }
-}
-
-/** Returns a rule in Kubernetes' format. */
-function shownRule({ kind: _kind, ...members }: Rule): Readonly<Record<string, unknown>> {
-  return members;
 }

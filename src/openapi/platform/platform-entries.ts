@@ -75,6 +75,34 @@ export const sessions = {
   'POST /logout': { id: 'logOut', tag: 'Session', summary: 'End the session', status: '204' },
 };
 
+/** `*` in a path means the platform's domain. */
+export const previews = {
+  'POST /apis/api.console.*/v1alpha1/accesspreviews': {
+    id: 'previewAccess',
+    tag: 'Permissions',
+    summary: 'Explain the access of a user or a role, now and after proposed changes. Nothing is written',
+    body: {
+      types: [...json, 'application/yaml'],
+      schema: members({
+        user: text,
+        role: text,
+        requests: { type: 'array', items: { type: 'object' } },
+        matrix: { type: 'boolean' },
+        group: text,
+        proposed: members({
+          roles: { type: 'array', items: { type: 'object' } },
+          removedRoles: texts,
+          boundRoles: texts,
+        }),
+      }),
+    },
+    answer: {
+      types: json,
+      schema: members({ current: { type: 'object' }, proposed: { type: 'object' } }, ['current']),
+    },
+  },
+};
+
 export const documents = {
   'GET /openapi/v2': {
     ...document('getSwagger', 'The types, in OpenAPI 2.0', 'Documents'),

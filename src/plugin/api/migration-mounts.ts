@@ -10,8 +10,8 @@ export type MountedMigration = {
 };
 
 /**
- * `waiting`: an earlier migration of the type is not done. `failing`: the migration has visited all objects, and fails
- * for some objects.
+ * `waiting`: an earlier migration of the type is not done. `failing`: the migration fails for some objects, and has
+ * visited all of them.
  */
 export const migrationPhases = ['waiting', 'running', 'failing', 'done'] as const;
 export type MigrationPhase = (typeof migrationPhases)[number];

@@ -100,8 +100,8 @@ export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDef
 }
 
 /**
- * Declares a type. The TypeScript type of the objects is derived from `schema`. Index functions and hooks receive
- * objects of this TypeScript type. If the derived type is not precise enough, use `defineType<MyObject>`.
+ * Declares a type. The TypeScript type of the objects is derived from `schema`, also for index functions and hooks. If
+ * the derived type is not precise enough, use `defineType<MyObject>`.
  */
 export function defineType<T>(declaration: unknown extends T ? never : TypeDeclaration<T>): DefinedType<T>;
 export function defineType<

@@ -215,7 +215,7 @@ export class PluginFolders {
       entry.declared = await this.#declaredName(entry);
       entry.digest = digest;
       entry.counts ||= digest !== undefined;
-      // A change of the files ends the effect of `leaveOut`, but the deletion of plugin.yaml does not end the effect.
+      // A change of the files ends the effect of `leaveOut`. The deletion of plugin.yaml does not.
       if (digest !== undefined) entry.isOut = false;
       this.#notify();
     });

@@ -24,8 +24,8 @@ export class DesiredStates {
   }
 
   /**
-   * Returns whether the plugin is enabled. A plugin that the operator disabled on this node is not enabled. A Plugin
-   * object must be enabled and not marked for deletion. Without an object, `enabled` in the manifest decides.
+   * Returns whether the plugin is enabled. The operator can disable a plugin on this node. Otherwise, the Plugin object
+   * must be enabled and not marked for deletion. Without an object, `enabled` in the manifest decides.
    */
   isEnabled(plugin: HostedPlugin): boolean {
     if (this.#disabledPlugins.has(plugin.name)) return false;

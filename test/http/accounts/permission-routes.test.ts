@@ -241,3 +241,39 @@ test('templates are sorted by module and title, without hidden ones; those witho
       .sort(),
   );
 });
+
+test('a front end follows its permissions by their entity tag', async (t) => {
+  await server.makeUser('follower');
+  const show = async (tag?: string) =>
+    server.as('follower')('GET', permissionsOf('-'), undefined, tag === undefined ? {} : { 'if-none-match': tag });
+  const first = await show();
+  const tag = first.headers.get('etag') ?? '';
+  t.match(tag, /^"[\w-]{43}"$/u);
+  const unchanged = await show(tag);
+  t.equal(unchanged.status, 304);
+  t.equal(unchanged.headers.get('etag'), tag);
+  t.equal(unchanged.text, '');
+  const changes: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['a binding', async () => bind('follower-views', 'viewer', ['follower'])],
+    [
+      'UI permissions of a bound role',
+      async () =>
+        server.as('admin')(
+          'PATCH',
+          '/api/v1alpha1/roles/viewer',
+          { metadata: { annotations: { 'rbac.authorization.svc.run/ui-permissions': '["plugin:w:see"]' } } },
+          { 'content-type': 'application/merge-patch+json' },
+        ),
+    ],
+    ['a deleted binding', async () => server.as('admin')('DELETE', '/api/v1alpha1/rolebindings/follower-views')],
+  ];
+  let known = tag;
+  for (const [title, change] of changes) {
+    await change();
+    const after = await show(known);
+    t.equal(after.status, 200, title);
+    known = after.headers.get('etag') ?? '';
+    t.equal((await show(known)).status, 304, title);
+  }
+  t.equal(known, tag, 'the same permissions as at first');
+});

@@ -9,7 +9,7 @@ import type { Authenticator } from '../../../auth/authentication/authenticator.t
 import { createAuthorizer, type Authorize, type IdlePlugin } from '../../../auth/authorization/authorize.ts';
 import { UnfoldedWrites } from '../../../auth/authentication/unfolded-writes.ts';
 import type { ProviderLogIn } from '../../../auth/provider-log-in/provider-log-in.ts';
-import type { ApiRequest } from '../../../read/permission-reader.ts';
+import type { ApiRequest, Rights } from '../../../read/permission-reader.ts';
 import { gatePermissions } from '../../../auth/authorization/gated-permissions.ts';
 import {
   administrator,
@@ -25,6 +25,7 @@ import { accountRoutes } from '../../../http/platform/account-routes.ts';
 import type { PlatformRoute } from '../../../http/fixed-routes.ts';
 import { permissionRoutes } from '../../../http/platform/permission-routes.ts';
 import { RefusalLog } from '../../../http/refusal-log.ts';
+import { previewRoutes } from '../../../http/platform/preview-routes.ts';
 import { reviewRoutes } from '../../../http/platform/review-routes.ts';
 import { ownSessionRoutes } from '../../../http/platform/own-session-routes.ts';
 import { providerRoutes } from '../../../http/platform/provider-routes.ts';
@@ -78,11 +79,10 @@ export function composeAccess(parts: AccessParts): Access {
   const gated = gatePermissions(permissions, () => isFounded);
   const provider = composeProvider(parts);
   const authenticator = composeAuthenticator(parts, { gated, unfoldedWrites, provider });
-  const authorize = createAuthorizer({
-    permissions: gated,
-    pluginOf: (request) => pluginOf(request, parts),
-    idleOf: parts.idleOf,
-  });
+  const plugins = { pluginOf: (request: ApiRequest) => pluginOf(request, parts), idleOf: parts.idleOf };
+  const authorize = createAuthorizer({ ...plugins, permissions: gated });
+  const authorizerOf = (rights: Rights): Authorize =>
+    createAuthorizer({ ...plugins, permissions: { isReady: () => gated.isReady(), rightsOf: () => rights } });
   const authorizeStanding: Authorize = (subject, request) =>
     authenticator.isValid(subject) ? authorize(subject, request) : lapsed;
   const guard = guardWatches(parts, authorizeStanding);
@@ -103,6 +103,7 @@ export function composeAccess(parts: AccessParts): Access {
     routes: composeRoutes(parts, {
       authenticator,
       authorize,
+      authorizerOf,
       unfoldedWrites,
       provider: provider.logIn,
       refusals,
@@ -129,6 +130,7 @@ export function composeAccess(parts: AccessParts): Access {
 type RouteParts = {
   readonly authenticator: Authenticator;
   readonly authorize: Authorize;
+  readonly authorizerOf: (rights: Rights) => Authorize;
   readonly unfoldedWrites: UnfoldedWrites;
   readonly provider: ProviderLogIn | undefined;
   readonly refusals: RefusalLog;
@@ -179,6 +181,7 @@ function composeRoutes(parts: AccessParts, routing: RouteParts): readonly Platfo
     ...ownSessionRoutes(ports),
     ...permissionRoutes(ports),
     ...reviewRoutes(ports),
+    ...previewRoutes(ports),
   ];
 }
 
