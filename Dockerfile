@@ -13,6 +13,7 @@ COPY src src
 COPY projections projections
 COPY reconcilers reconcilers
 COPY plugins plugins
+COPY console console
 RUN node scripts/prepare.mjs
 
 FROM node:24.21.0-bookworm-slim
@@ -24,6 +25,7 @@ COPY --from=build /app/dist/src dist/src
 COPY --from=build /app/dist/projections dist/projections
 COPY --from=build /app/dist/reconcilers dist/reconcilers
 COPY --from=build /app/dist/plugins dist/plugins
+COPY --from=build /app/dist/console dist/console
 COPY roles roles
 COPY templates templates
 COPY LICENSE ./

@@ -1,6 +1,7 @@
 /**
- * Prepares the tree to run: installs the locked dependencies if they are missing or outdated, and compiles the sources
- * into dist/ if they have changed since the last build. If both are up to date, this script only checks files.
+ * Prepares the tree to run: installs the locked dependencies if they are missing or outdated, compiles the sources into
+ * dist/ if they have changed since the last build, and bundles the console into dist/console in the same way
+ * (`console-build.mjs`). If all are up to date, this script only checks files.
  *
  * Several processes may run this script concurrently: a process that finds outdated files acquires a lock and checks
  * again. The stamp of the build is removed before the first output changes, so that outputs with a valid stamp are
@@ -21,9 +22,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { ConsoleBuild } from './console-build.mjs';
 import { withLock } from './lock.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -52,13 +54,15 @@ async function main() {
   if (major < nodeVersionMin[0] || (major === nodeVersionMin[0] && minor < nodeVersionMin[1])) {
     throw new Failure(`Node ${nodeVersionMin.join('.')} or later is required; this is Node ${process.versions.node}`);
   }
-  if (!force && isInstalled() && (installOnly || isBuilt(listSources()))) return;
+  const consoleBuild = new ConsoleBuild({ root, run, read, replace });
+  if (!force && isInstalled() && (installOnly || (isBuilt(listSources()) && consoleBuild.isCurrent()))) return;
   mkdirSync(state, { recursive: true });
   await withLock(join(state, 'lock'), async () => {
     if (!isInstalled()) await install();
     if (installOnly) return;
     const sources = listSources();
     if (force || !isBuilt(sources)) await build(sources);
+    if (force || !consoleBuild.isCurrent()) await consoleBuild.build();
   });
 }
 
@@ -220,7 +224,7 @@ function removeOthers(expected) {
   const sweep = (folder) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      if (path === state) continue;
+      if (path === state || path === join(dist, 'console')) continue;
       if (entry.isDirectory()) sweep(path);
       else if (!expected.has(relative(dist, path))) rmSync(path, { force: true });
     }
@@ -248,6 +252,7 @@ function replace(path, text) {
 }
 
 function run(command, args, failure) {
+  const program = command === 'npm' ? 'npm' : basename(args[0] ?? command);
   return new Promise((resolve, reject) => {
     // The output goes to standard error, because standard output belongs to the program that runs afterwards.
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
@@ -256,7 +261,7 @@ function run(command, args, failure) {
     });
     child.on('exit', (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Failure(`${failure} (${command === 'npm' ? 'npm' : 'tsc'}: ${signal ?? `exit ${code}`})`));
+      else reject(new Failure(`${failure} (${program}: ${signal ?? `exit ${code}`})`));
     });
   });
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../base/guards.ts';
 import type { ClientPreconditions, TypeName } from '../plugin/api/plugin.ts';
 import { decodeList, decodeObject, isAboutObject, metadataOf } from './decode-answer.ts';
-import type { CallOptions, GetOptions, RemoteCalls, RemoteListQuery, WriteOptions } from './remote-client.ts';
+import type { CallOptions, GetOptions, RemoteCalls, RemoteListQuery, RequestOptions, WriteOptions } from './remote-client.ts';
 import { pathOf, type Requests } from './requests.ts';
 
 /** Implements the calls of the plugins' `Client` with HTTP requests. */
@@ -39,6 +39,12 @@ export function callsOf(requests: Requests): RemoteCalls {
     delete: async (type, name, options) => {
       const preconditions = preconditionsIn(options);
       return write('DELETE', pathOf(type, name), preconditions && { preconditions }, options);
+    },
+    request: async <T>(path: string, options: RequestOptions = {}) => {
+      if (!path.startsWith('/')) throw new TypeError('the path of a request must start with /');
+      const response = await requests.send(path, options);
+      const text = await requests.text(response, options.signal);
+      return text === '' ? undefined : decodeObject<T>(text);
     },
   };
 }

@@ -13,6 +13,7 @@ import type {
 import type { ListPage } from './decode-answer.ts';
 import type { Informer, InformerOptions } from './informer.ts';
 import type { PagesQuery } from './pages.ts';
+import type { Query } from './requests.ts';
 import type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
@@ -23,6 +24,20 @@ type AtMoment = { readonly at?: string | undefined };
 export type GetOptions = CallOptions & AtMoment;
 /** With `at`, the call returns the past state of the objects. */
 export type RemoteListQuery = ClientListQuery & CallOptions & AtMoment;
+
+/** A request to any path of the server. */
+export type RequestOptions = CallOptions & {
+  /** GET by default. */
+  readonly method?: string;
+  /** The query parameters; a list becomes repeated parameters. */
+  readonly query?: Query;
+  /** The body, which is sent as JSON. */
+  readonly body?: unknown;
+  /** The media type of the response, which must be a form of JSON; `application/json` by default. */
+  readonly accept?: string | undefined;
+  /** The media type of the body; by default a merge patch for the method PATCH, otherwise `application/json`. */
+  readonly contentType?: string | undefined;
+};
 
 /**
  * A `Client` over HTTP. Each call sends one request and does not retry: the caller handles `retryAfterSeconds` of a
@@ -61,6 +76,11 @@ export type RemoteClient = {
   ): Promise<T>;
   /** Deletes an object, and returns its last state, which is marked for deletion. */
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: WriteOptions): Promise<T>;
+  /**
+   * Sends a request to a path that the other calls do not cover, for example that of a plugin's route. Resolves with the
+   * decoded JSON, which is not checked against `T`; with undefined if the response has no body.
+   */
+  request<T = unknown>(path: string, options?: RequestOptions): Promise<T | undefined>;
   /** Yields all objects, read page by page. An object that exists during the whole call is yielded exactly once. */
   items<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<T, void, undefined>;
   /** Yields the list page by page. */

@@ -19,6 +19,10 @@ export type Sent = {
   readonly method?: string;
   readonly query?: Query;
   readonly body?: unknown;
+  /** Replaces `application/json`, for another form of the response. */
+  readonly accept?: string | undefined;
+  /** Replaces the content type of the body: a merge patch for the method PATCH, otherwise JSON. */
+  readonly contentType?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -29,6 +33,8 @@ type RequestPorts = {
   fetch: Fetch;
   clock: Clock;
 };
+
+const json = 'application/json';
 
 /** Requests to one server, with one identity. */
 export class Requests {
@@ -58,9 +64,10 @@ export class Requests {
     throw this.refusal(response, await this.text(response, sent.signal));
   }
 
-  /** Returns a response of any status. Rejects redirects, because the credentials are for the named server only. */
-  async answer(path: string, { method = 'GET', query = {}, body, signal }: Sent): Promise<Response> {
-    const headers = await this.#headers(method, body !== undefined);
+  /** Returns a response of any status. Rejects redirects, since the credentials are for the named server only. */
+  async answer(path: string, sent: Sent): Promise<Response> {
+    const { method = 'GET', query = {}, body, signal } = sent;
+    const headers = await this.#headers(method, sent);
     const init: RequestInit = {
       method,
       headers,
@@ -99,10 +106,11 @@ export class Requests {
     }
   }
 
-  async #headers(method: string, hasBody: boolean): Promise<Record<string, string>> {
+  async #headers(method: string, { accept = json, body, contentType }: Sent): Promise<Record<string, string>> {
     const { token, session } = this.#credentials;
-    const headers: Record<string, string> = { accept: 'application/json' };
-    if (hasBody) headers['content-type'] = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const headers: Record<string, string> = { accept };
+    if (body !== undefined)
+      headers['content-type'] = contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : json);
     if (token !== undefined)
       headers['authorization'] = `Bearer ${checked(typeof token === 'string' ? token : await token())}`;
     if (session?.csrfToken !== undefined && method !== 'GET') headers['x-csrf-token'] = session.csrfToken;

@@ -7,6 +7,7 @@ import { cancelBody } from './until-aborted.ts';
 export type StreamOptions = {
   readonly path: string;
   readonly query: Query;
+  readonly accept?: string | undefined;
   readonly signal: AbortSignal;
   /**
    * The time in milliseconds without data after which a connection is considered dead. The server sends data at least
@@ -23,7 +24,7 @@ export type StreamOptions = {
  */
 export async function* streamedFrames<T>(
   requests: Requests,
-  { path, query, signal, silenceMs }: StreamOptions,
+  { path, query, accept, signal, silenceMs }: StreamOptions,
 ): AsyncGenerator<readonly Frame<T>[], void, undefined> {
   const connection = new AbortController();
   const end = (): void => {
@@ -33,7 +34,7 @@ export async function* streamedFrames<T>(
   signal.addEventListener('abort', end, { once: true });
   const silence = new Silence(requests.clock, silenceMs, connection);
   try {
-    const response = await silence.limited(requests.send(path, { query, signal: connection.signal }));
+    const response = await silence.limited(requests.send(path, { query, accept, signal: connection.signal }));
     const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
     if (reader === undefined) throw new MalformedWatchError('the response to the watch has no body');
     connection.signal.addEventListener(

@@ -19,7 +19,12 @@ export type WatchOptions<T = PluginObject> = {
   /** Also yields BOOKMARKs. A later watch can start `from` their positions. */
   readonly bookmarks?: boolean | undefined;
   /**
-   * Called before each wait for a new connection. The argument is the error; undefined if the server ended the
+   * The media type of another form of the objects, such as a Table with one row. Requires `from` without `items`,
+   * because such a form has no name that states could be compared by.
+   */
+  readonly accept?: string | undefined;
+  /**
+   * Called before each wait for a new connection. The argument is the error, or undefined if the server ended the
    * connection.
    */
   readonly onRetry?: ((error: unknown) => void) | undefined;
@@ -73,7 +78,9 @@ export class Watch<T> {
   #listsFirst = false;
 
   constructor(requests: Requests, type: TypeName, { chance, silenceMs }: WatchSettings, options: WatchOptions<T>) {
-    const { from, signal = new AbortController().signal } = options;
+    const { from, accept, signal = new AbortController().signal } = options;
+    if (accept !== undefined && (from === undefined || from.items !== undefined))
+      throw new TypeError('a watch with `accept` requires `from`, without `items`');
     this.#requests = requests;
     this.#type = type;
     this.#options = options;
@@ -134,7 +141,7 @@ export class Watch<T> {
 
   async *#frames(): AsyncGenerator<readonly Frame<T>[], void, undefined> {
     if (this.#position === undefined && this.#listsFirst) yield* this.#listed();
-    const { labelSelector, fieldSelector, name } = this.#options;
+    const { labelSelector, fieldSelector, name, accept } = this.#options;
     const from: Query =
       this.#position === undefined
         ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
@@ -142,6 +149,7 @@ export class Watch<T> {
     yield* streamedFrames<T>(this.#requests, {
       path: pathOf(this.#type, name),
       query: { watch: true, allowWatchBookmarks: true, labelSelector, fieldSelector, ...from },
+      accept,
       signal: this.#signal,
       silenceMs: this.#silenceMs,
     });

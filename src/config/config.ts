@@ -63,6 +63,8 @@ export type Config = {
   /** The number of bytes per second that one user may add to the log; ten times as many in a burst; 0 for unlimited. */
   readonly writeBytesPerUser: number;
   readonly tls: TlsSetting;
+  /** Whether the web console is served. */
+  readonly console: 'on' | 'off';
 };
 
 /**
@@ -104,6 +106,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     writesPerUser: Number(settings.read('WRITES_PER_USER', String(writesPerUserDefault), rateProblem)),
     writeBytesPerUser: Number(settings.read('WRITE_BYTES_PER_USER', String(writeBytesPerUserDefault), rateProblem)),
     tls: tlsSetting(settings, { folder, mistakes, isAlone: eventLog.kind === 'embedded' }),
+    console: settings.oneOf('CONSOLE', 'on', ['on', 'off'] as const),
   };
   return mistakes.length === 0 ? { ok: true, config } : { ok: false, mistakes };
 }

@@ -9,6 +9,7 @@ import { accountOf, clientOf } from '../read/client.ts';
 import { queryOf } from '../resource/query/request-path.ts';
 import { isLogIn, refuseAccess, subjectOf, unauthenticated, type WellFormedRequest } from './access-refusal.ts';
 import type { AllowedHosts } from './client/allowed-hosts.ts';
+import type { ConsolePages } from './console/console-pages.ts';
 import { refusal, type Answer } from './answer.ts';
 import { asksForWatch, outlives } from './watch/watch-negotiation.ts';
 import { refuseForeignPage } from './csrf.ts';
@@ -37,6 +38,8 @@ export type AppDependencies = DispatcherDependencies & {
   readonly authorize: Authorize;
   readonly metrics: Metrics;
   readonly hosts: AllowedHosts;
+  /** The web console; undefined if it is switched off. */
+  readonly console: ConsolePages | undefined;
   /** Draws an id for a request without a valid X-Request-Id. */
   readonly drawRequestId: () => string;
 };
@@ -107,6 +110,8 @@ export class App {
     if (malformed !== undefined) return refusal(malformed);
     const offer = upgrade === undefined ? undefined : takeBearer(req);
     if (offer !== undefined) return refusal(problem('bad-request', offer));
+    const page = this.#dependencies.console?.answer(req, info);
+    if (page !== undefined) return page;
 
     const sender = this.#dependencies.senderOf(req);
     const who = this.#authenticate(to, info, sender);

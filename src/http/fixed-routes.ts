@@ -25,6 +25,8 @@ export type FixedRouteOptions = {
   readonly readiness: () => readonly string[];
   /** The platform's version, a semantic version. */
   readonly version: string;
+  /** The domain of the platform's groups. */
+  readonly domain: string;
   readonly metrics: Metrics;
   readonly more: readonly PlatformRoute[];
 };
@@ -38,6 +40,7 @@ export function fixedRoutes({
   discovery,
   readiness,
   version,
+  domain,
   metrics,
   more,
 }: FixedRouteOptions): RouteTable<FixedRoute> {
@@ -48,7 +51,7 @@ export function fixedRoutes({
   get('/healthz', () => textAnswer('ok'));
   get('/livez', () => textAnswer('ok'));
   get('/readyz', () => readyAnswer(readiness()));
-  get('/version', () => jsonAnswer(versionDocument(version)));
+  get('/version', () => jsonAnswer(versionDocument(version, domain)));
   get('/metrics', async () => textAnswer(await metrics.text(), 200, metricsType));
   for (const path of ['/api', '/api/{version}', '/apis', '/apis/{group}', '/apis/{group}/{version}'])
     get(path, (_params, exchange) => discovery.answer(exchange));

@@ -22,6 +22,7 @@ import { fixedRoutes, watchedRoutes, type FixedRoute, type PlatformRoute } from 
 import type { LogIdentity } from '../log/log.ts';
 import type { PastPorts } from './resources/past/past.ts';
 import { GeneratedApi, type GeneratedPorts } from './resources/generated.ts';
+import { createConsolePages } from './console/console-pages.ts';
 import { docsRoutes } from './openapi/docs-routes.ts';
 import { openApiRoutes } from './openapi/openapi-routes.ts';
 import { resumeBehind } from './connection/parser-handover.ts';
@@ -65,6 +66,8 @@ export type HttpDependencies = Edge & {
   readonly certificate?: ServerCertificate | undefined;
   /** The platform's routes outside of the generated APIs, for example for accounts, reviews and log-ins. */
   readonly platformRoutes: readonly PlatformRoute[];
+  /** The absolute path of the built web console; undefined if the console is switched off. */
+  readonly consoleFolder?: string | undefined;
 };
 
 /** The interval, in milliseconds, at which a closing server checks for idle connections. */
@@ -153,13 +156,14 @@ type Application = { readonly app: App; readonly generated: GeneratedApi; readon
 function createApp(dependencies: HttpDependencies, drawRequestId: () => string): Application {
   const { domain, clock, log, registry, reader, feed, execute, eventLog, memory, senderOf, authenticate, authorize } =
     dependencies;
-  const { pluginRoutes, refusals, watch, readiness, version, metrics, platformRoutes, audit } = dependencies;
+  const { pluginRoutes, refusals, watch, readiness, version, metrics, platformRoutes, audit, consoleFolder } =
+    dependencies;
   const history = { reader, log: eventLog, identity: () => eventLog.identity(), audit };
   const generated = new GeneratedApi(registry, { reader, execute, history, authorize, past: audit }, feed);
   const resources = platformRoutes.map(({ resource }) => resource).filter((resource) => resource !== undefined);
   const discovery = new Discovery(registry, resources);
   const openApi = [...openApiRoutes(dependencies, () => fixed.all()), ...docsRoutes()];
-  const fixed = fixedRoutes({ discovery, readiness, version, metrics, more: [...platformRoutes, ...openApi] });
+  const fixed = fixedRoutes({ discovery, readiness, version, domain, metrics, more: [...platformRoutes, ...openApi] });
   const app = new App({
     domain,
     clock,
@@ -178,6 +182,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
     discovery,
     fixed,
     hosts: new AllowedHosts(dependencies.allowedHosts ?? []),
+    console: consoleFolder === undefined ? undefined : createConsolePages(consoleFolder),
   });
   return { app, generated, fixed };
 }

@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url';
+
 import type { Logger } from 'pino';
 
 import type { Measured } from '../../reconcilers/reconcile-slots.ts';
@@ -27,6 +29,9 @@ import { Startup } from './startup.ts';
 import { openStores } from './compose/stores.ts';
 import { openCertificates, type Certificates } from './tls/certificates.ts';
 import type { OutboxBounds } from '../watch/outbox.ts';
+
+/** The output of the console's build, beside the compiled sources. */
+const consoleFolder = fileURLToPath(new URL('../../console', import.meta.url));
 
 export type RunningServer = {
   readonly url: string;
@@ -148,6 +153,7 @@ async function openEdge(
     authenticate: (shown) => access.authenticator.authenticate(shown),
     authorize: access.authorize,
     platformRoutes,
+    consoleFolder: config.console === 'on' ? consoleFolder : undefined,
     watch: createWatchEndpoints({ ...edge, hub }),
   });
   const url = await startup.phase(

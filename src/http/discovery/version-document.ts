@@ -5,10 +5,11 @@
 export const kubernetesRelease = { major: '1', minor: '35' } as const;
 
 /**
- * Returns Kubernetes' members, and the platform's members `name` and `version`. `version` is a semantic version. In
- * `gitVersion`, the version is build metadata, which version comparisons ignore.
+ * Returns Kubernetes' members, followed by the platform's own members `name`, `version` and `domain`. `version` is a
+ * semantic version. `gitVersion` contains `version` as build metadata, which version comparisons ignore. Front ends need
+ * the domain for the names of the platform's groups.
  */
-export function versionDocument(version: string): Readonly<Record<string, string>> {
+export function versionDocument(version: string, domain: string): Readonly<Record<string, string>> {
   const { major, minor } = kubernetesRelease;
   return {
     major,
@@ -23,5 +24,6 @@ export function versionDocument(version: string): Readonly<Record<string, string
     platform: `${process.platform}/${process.arch}`,
     name: 'ledgerplane',
     version,
+    domain,
   };
 }

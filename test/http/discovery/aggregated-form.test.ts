@@ -79,12 +79,12 @@ test('the media type of an answer is exactly the one that Go clients compare it 
 });
 
 test('the version of the platform is the build metadata of the release of Kubernetes', async (t) => {
-  t.match(versionDocument('0.1.0'), {
+  t.match(versionDocument('0.1.0', 'svc.run'), {
     major: '1',
     minor: '35',
     gitVersion: 'v1.35.0+ledgerplane.0.1.0',
     name: 'ledgerplane',
     version: '0.1.0',
   });
-  t.equal(versionDocument('1.0.0-rc.1+abc')['gitVersion'], 'v1.35.0+ledgerplane.1.0.0-rc.1.abc');
+  t.equal(versionDocument('1.0.0-rc.1+abc', 'svc.run')['gitVersion'], 'v1.35.0+ledgerplane.1.0.0-rc.1.abc');
 });

@@ -1,0 +1,26 @@
+import { createRouter, createWebHistory, type RouteLocationRaw, type Router } from 'vue-router';
+
+import { routes } from '../features/features.ts';
+import type { Server } from '../server/server.ts';
+
+/** Creates the router. Pages other than public ones wait until the user is known, and send visitors to the log-in. */
+export function createConsoleRouter({ session }: Server): Router {
+  const router = createRouter({
+    history: createWebHistory('/console/'),
+    routes: [
+      ...routes,
+      {
+        path: '/:missing(.*)*',
+        component: async () => import('../shell/not-found-page.vue'),
+        meta: { title: 'shell.notFound.title' },
+      },
+    ],
+    scrollBehavior: (_to, _from, saved) => saved ?? { top: 0 },
+  });
+  router.beforeEach((to): RouteLocationRaw | boolean => {
+    const isVisitor = session.status.value === 'visitor';
+    if (isVisitor && to.meta.isPublic !== true) return { name: 'login', query: { to: to.fullPath } };
+    return true;
+  });
+  return router;
+}

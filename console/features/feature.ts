@@ -1,0 +1,88 @@
+import type { Component } from 'vue';
+import type { RouteRecordRaw } from 'vue-router';
+
+import type { ServedType } from '../server/types.ts';
+
+/** A component that is loaded when it is first shown. */
+export type LazyComponent = () => Promise<{ readonly default: Component }>;
+
+declare module 'vue-router' {
+  interface RouteMeta {
+    /** The key of the page's title in the messages. */
+    readonly title?: string;
+    /** The page is shown if the user has any of these UI permissions. Without permissions, everybody sees it. */
+    readonly permissions?: readonly string[];
+    /** The page's entry in the sidebar. */
+    readonly menu?: MenuEntry;
+    /** The page has no sidebar and needs no log-in. */
+    readonly isPublic?: boolean;
+  }
+}
+
+export type MenuEntry = {
+  readonly icon: Component;
+  /** Entries are shown in ascending order. Home has 0; steps of 10 leave room. */
+  readonly order: number;
+};
+
+/** A tab on the page of each object. Its component has the properties `type` and `name`. */
+export type ObjectTab = {
+  /** The last segment of the tab's address. */
+  readonly name: string;
+  /** The key of the title in the messages. */
+  readonly title: string;
+  readonly order: number;
+  readonly permissions?: readonly string[];
+  /** Whether the objects of a type have the tab. By default, all have it. */
+  readonly appliesTo?: (type: ServedType) => boolean;
+  readonly component: LazyComponent;
+};
+
+/** An action in the menu of an object. Its component is a dialog with the properties `type` and `name`. */
+export type ObjectAction = {
+  readonly name: string;
+  readonly title: string;
+  readonly permissions?: readonly string[];
+  readonly appliesTo?: (type: ServedType) => boolean;
+  /** Emits `close`. */
+  readonly component: LazyComponent;
+};
+
+/** A card on the page Home. */
+export type HomeCard = {
+  readonly name: string;
+  readonly order: number;
+  /** `wide`: the card takes the whole width. */
+  readonly width?: 'wide' | undefined;
+  readonly permissions?: readonly string[];
+  readonly component: LazyComponent;
+};
+
+/** A section of the page Profile. */
+export type ProfileSection = {
+  readonly name: string;
+  readonly order: number;
+  readonly component: LazyComponent;
+};
+
+/** A button below the password on the page Log in, for example for an identity provider. */
+export type LogInMethod = {
+  readonly name: string;
+  readonly order: number;
+  readonly component: LazyComponent;
+};
+
+/** The contribution of one folder of `pages/`, or of a plugin. */
+export type Feature = {
+  readonly routes?: readonly RouteRecordRaw[];
+  readonly objectTabs?: readonly ObjectTab[];
+  readonly objectActions?: readonly ObjectAction[];
+  readonly homeCards?: readonly HomeCard[];
+  readonly profileSections?: readonly ProfileSection[];
+  readonly logInMethods?: readonly LogInMethod[];
+};
+
+/** Declares a feature. The function only checks the type. */
+export function defineFeature(feature: Feature): Feature {
+  return feature;
+}

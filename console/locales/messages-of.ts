@@ -1,0 +1,9 @@
+/** The messages of a language. The members of the first level are the folders that the messages come from. */
+export type Messages = Readonly<Record<string, unknown>>;
+
+/** Returns the messages by folder: `../pages/objects/messages/en.json` has the messages `objects.…`. */
+export function messagesOf(files: Readonly<Record<string, unknown>>): Messages {
+  return Object.fromEntries(
+    Object.entries(files).map(([path, messages]) => [path.split('/').at(-3) ?? path, messages]),
+  );
+}

@@ -1,0 +1,41 @@
+import './ui/tokens/tokens.css';
+import './ui/tokens/base.css';
+import './ui/controls/controls.css';
+
+import { VueQueryPlugin } from '@tanstack/vue-query';
+import { createApp } from 'vue';
+
+import { applyTheme } from './app/theme.ts';
+import { createConsoleRouter } from './app/router.ts';
+import { createTranslations } from './locales/i18n.ts';
+import { languageKey } from './locales/use-language.ts';
+import { createQueryClient } from './server/query-client.ts';
+import { createServer } from './server/server.ts';
+import { serverKey } from './server/use-server.ts';
+import App from './app/app.vue';
+
+applyTheme();
+void start();
+
+async function start(): Promise<void> {
+  const server = createServer(location.origin);
+  const [translations] = await Promise.all([createTranslations(), identified(server.identify)]);
+  const app = createApp(App);
+  app.provide(serverKey, server);
+  app.provide(languageKey, translations);
+  app.use(VueQueryPlugin, { queryClient: createQueryClient(server) });
+  app.use(translations.i18n);
+  app.use(createConsoleRouter(server));
+  app.mount('#app');
+  // After a start without a server, the user is asked for as soon as the server is reached.
+  server.connection.onRestored(() => void identified(server.identify));
+}
+
+/** The page also starts if the server cannot be reached: it then shows this. */
+async function identified(identify: () => Promise<void>): Promise<void> {
+  try {
+    await identify();
+  } catch {
+    // `ConnectionState` has noticed the failure, and probes.
+  }
+}

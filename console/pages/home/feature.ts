@@ -1,0 +1,15 @@
+import { House } from '@lucide/vue';
+
+import { defineFeature } from '../../features/feature.ts';
+
+export default defineFeature({
+  routes: [
+    {
+      path: '/',
+      name: 'home',
+      component: async () => import('./home-page.vue'),
+      meta: { title: 'home.title', menu: { icon: House, order: 0 } },
+    },
+  ],
+  homeCards: [{ name: 'types', order: 10, width: 'wide', component: async () => import('./types-card.vue') }],
+});

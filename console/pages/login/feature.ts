@@ -1,0 +1,12 @@
+import { defineFeature } from '../../features/feature.ts';
+
+export default defineFeature({
+  routes: [
+    {
+      path: '/login',
+      name: 'login',
+      component: async () => import('./login-page.vue'),
+      meta: { title: 'login.title', isPublic: true },
+    },
+  ],
+});

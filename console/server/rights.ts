@@ -1,0 +1,77 @@
+import type { RemoteClient, TypeName } from 'ledgerplane/client';
+
+/** A rule of a role, as the server shows it. */
+export type Rule = {
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+  readonly verbs: readonly string[];
+};
+
+/** The rights of the page's user. */
+export type Rights = {
+  /** The names of the roles that are bound to the user. */
+  readonly roles: readonly string[];
+  readonly uiPermissions: readonly string[];
+  readonly rules: readonly Rule[];
+};
+
+export const noRights: Rights = { roles: [], uiPermissions: [], rules: [] };
+
+type PermissionsAnswer = {
+  readonly roles: readonly { readonly metadata: { readonly name: string } }[];
+  readonly permissions: readonly { readonly rules?: readonly Rule[] }[];
+  readonly uiPermissions: readonly string[];
+};
+
+export async function readRights(client: RemoteClient, domain: string, signal: AbortSignal): Promise<Rights> {
+  const path = `/apis/api.console.${domain}/v1alpha1/users/-/permissions`;
+  const answer = await client.request<PermissionsAnswer>(path, { signal });
+  if (answer === undefined) return noRights;
+  return {
+    roles: answer.roles.map(({ metadata: { name } }) => name),
+    uiPermissions: answer.uiPermissions,
+    rules: answer.permissions.flatMap(({ rules }) => rules ?? []),
+  };
+}
+
+/** A request for objects of a type. */
+export type Intent = {
+  readonly verb: string;
+  readonly type: TypeName;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+};
+
+/**
+ * Returns whether the rules allow a request. Use the result only to show or hide an element, because the server decides
+ * each request itself. A rule for `<plugin>/<plural>` counts as a rule for `<plural>`.
+ */
+export function mayRequest(rules: readonly Rule[], { verb, type, name, subresource }: Intent): boolean {
+  return rules.some(
+    ({ apiGroups = [], resources = [], resourceNames, verbs }) =>
+      includes(verbs, verb) &&
+      includes(apiGroups, type.group) &&
+      resources.some((resource) => coversResource(resource, type.plural, subresource)) &&
+      (resourceNames === undefined || resourceNames.length === 0 || resourceNames.some((each) => matches(each, name))),
+  );
+}
+
+function includes(values: readonly string[], value: string): boolean {
+  return values.includes('*') || values.includes(value);
+}
+
+function coversResource(pattern: string, plural: string, subresource: string | undefined): boolean {
+  const wanted = subresource === undefined ? plural : `${plural}/${subresource}`;
+  if (pattern === '*' || pattern === wanted || pattern.endsWith(`/${wanted}`)) return true;
+  return subresource !== undefined && (pattern === `${plural}/*` || pattern === `*/${subresource}`);
+}
+
+/** A name pattern is a name, or has one `*` for any text. */
+function matches(pattern: string, name: string | undefined): boolean {
+  if (name === undefined) return false;
+  const [start = '', end] = pattern.split('*', 2);
+  if (end === undefined) return pattern === name;
+  return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
+}

@@ -1,0 +1,101 @@
+import { useQuery, useQueryClient } from '@tanstack/vue-query';
+import { permitted } from 'ledgerplane/ui';
+import { computed, inject, type ComputedRef, type InjectionKey } from 'vue';
+
+import { mayRequest, noRights, readRights, type Intent, type Rights } from './rights.ts';
+import type { Server } from './server.ts';
+import { readTypes, type ServedType, type TypeGroup } from './types.ts';
+
+export const serverKey: InjectionKey<Server> = Symbol('server');
+
+export function useServer(): Server {
+  const server = inject(serverKey);
+  if (server === undefined) throw new Error('the page has no server');
+  return server;
+}
+
+/** Rights and types are read again at this interval, so that changes take effect without a reload. */
+const refreshMs = 15_000;
+
+/** Returns the rights of the page's user, which follow changes without a reload; no rights while they are unknown. */
+export function useRights(): {
+  readonly rights: ComputedRef<Rights>;
+  /** Whether the rights are known. */
+  readonly isKnown: ComputedRef<boolean>;
+  /** Reads the rights again, for example after the server has refused a request. */
+  refresh(): Promise<void>;
+} {
+  const { client, session, platformOf } = useServerParts();
+  const queries = useQueryClient();
+  const isUser = computed(() => session.status.value === 'user');
+  const key = computed(() => ['rights', session.username.value]);
+  const { data } = useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }) => readRights(client, platformOf().domain, signal),
+    enabled: isUser,
+    staleTime: refreshMs,
+    refetchInterval: refreshMs,
+    refetchOnWindowFocus: 'always',
+  });
+  return {
+    rights: computed(() => data.value ?? noRights),
+    isKnown: computed(() => data.value !== undefined),
+    refresh: async () => queries.invalidateQueries({ queryKey: ['rights'] }),
+  };
+}
+
+function useServerParts(): Pick<Server, 'client' | 'session'> & { platformOf(): Server['platform'] } {
+  const server = useServer();
+  return { client: server.client, session: server.session, platformOf: () => server.platform };
+}
+
+/** Returns functions that decide which elements the page's user sees. */
+export function usePermission(): {
+  /** Whether the user holds any of these UI permissions. Without permissions, everybody does. */
+  has(permissions: readonly string[] | undefined): boolean;
+  /** Whether the user's roles allow a request for objects. */
+  may(intent: Intent): boolean;
+  readonly isKnown: ComputedRef<boolean>;
+} {
+  const { rights, isKnown } = useRights();
+  return {
+    has: (permissions) => permitted(permissions, rights.value.uiPermissions),
+    may: (intent) => mayRequest(rights.value.rules, intent),
+    isKnown,
+  };
+}
+
+/** Returns the types that the page's user may list, by group. */
+export function useTypes(): {
+  readonly groups: ComputedRef<readonly TypeGroup[]>;
+  readonly types: ComputedRef<readonly ServedType[]>;
+  readonly isPending: ComputedRef<boolean>;
+  readonly error: ComputedRef<Error | null>;
+  /** Returns the type at an address; undefined if there is none, or while the types are being read. */
+  find(group: string, version: string, plural: string): ServedType | undefined;
+} {
+  const { client, session } = useServer();
+  const { may, isKnown } = usePermission();
+  const { data, error } = useQuery({
+    queryKey: ['types'],
+    queryFn: async ({ signal }) => readTypes(client, signal),
+    enabled: computed(() => session.status.value === 'user'),
+    staleTime: refreshMs,
+    refetchInterval: refreshMs,
+  });
+  const groups = computed(() =>
+    (data.value ?? [])
+      .map(({ group, types }) => ({ group, types: types.filter((type) => may({ verb: 'list', type })) }))
+      .filter(({ types }) => types.length > 0),
+  );
+  const all = computed(() => (data.value ?? []).flatMap(({ types }) => types));
+  return {
+    groups,
+    types: computed(() => groups.value.flatMap(({ types }) => types)),
+    isPending: computed(() => error.value === null && (data.value === undefined || !isKnown.value)),
+    error: computed(() => error.value),
+    find: (group, version, plural) =>
+      all.value.find((type) => type.group === group && type.version === version && type.plural === plural) ??
+      all.value.find((type) => type.group === group && type.plural === plural),
+  };
+}

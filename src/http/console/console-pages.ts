@@ -1,0 +1,100 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { WellFormedRequest } from '../access-refusal.ts';
+import { refusal, type Answer } from '../answer.ts';
+import { parseAccept } from '../body/accept-header.ts';
+import { headerOf } from '../exchange.ts';
+import { methodNotAllowed, problem } from '../problem.ts';
+import { isTagKnown } from '../resources/conditional-requests.ts';
+import { acceptsEncoding } from './accept-encoding.ts';
+import { ConsoleFiles, type EncodedFile } from './console-files.ts';
+
+/** The web console at `/console/`, and the redirect of browsers from `/`. */
+export type ConsolePages = {
+  /**
+   * Returns the response to a request for the console; undefined for any other request. The console consists of public
+   * files, so credentials in the request are ignored: the page must also load after a session has ended.
+   */
+  answer(req: IncomingMessage, info: WellFormedRequest): Answer | Promise<Answer> | undefined;
+};
+
+/**
+ * The content security policy. Scripts, styles and images are files of this server, and the page sends requests only to
+ * this server. Icons in style sheets may be data URLs.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The headers of every response of the console. */
+const safe = [
+  ['content-security-policy', policy],
+  ['referrer-policy', 'no-referrer'],
+  ['permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=(), usb=()'],
+  ['cross-origin-opener-policy', 'same-origin'],
+] as const;
+
+const yearSeconds = 31_536_000;
+
+/** `folder` is the absolute path of the built console. */
+export function createConsolePages(folder: string): ConsolePages {
+  const files = new ConsoleFiles(folder);
+  return {
+    answer: (req, { segments }) => {
+      if (segments.length === 0) return prefersHtml(req) ? redirectTo('console/') : undefined;
+      if (segments[0] !== 'console') return undefined;
+      const { method = 'GET', url = '' } = req;
+      if (method !== 'GET' && method !== 'HEAD') return refusal(methodNotAllowed(method, ['GET', 'HEAD']));
+      if (segments.length === 1 && !/^\/+console\//u.test(url)) return redirectTo('console/');
+      return page(req, segments.slice(1).join('/'), files);
+    },
+  };
+}
+
+/**
+ * Returns a file, or the start page for every other path, whose routes are known only to the page. A missing file of
+ * the build is a 404, because the start page is no script.
+ */
+async function page(req: IncomingMessage, name: string, files: ConsoleFiles): Promise<Answer> {
+  const accepted = headerOf(req, 'accept-encoding');
+  const accepts = (encoding: string): boolean => acceptsEncoding(accepted, encoding);
+  const found = await files.find(name, accepts);
+  if (found !== undefined) return fileAnswer(req, found);
+  if (name.startsWith('assets/')) return refusal(problem('not-found', 'the console has no such file'));
+  const start = await files.find('index.html', accepts);
+  return start === undefined
+    ? refusal(problem('not-found', 'the console is not built: `npm run build` builds it'))
+    : fileAnswer(req, start);
+}
+
+function fileAnswer(req: IncomingMessage, { bytes, type, encoding, etag, isHashed }: EncodedFile): Answer {
+  const headers = new Map<string, string>([
+    ...safe,
+    ['etag', etag],
+    ['vary', 'Accept-Encoding'],
+    ['cache-control', isHashed ? `public, max-age=${String(yearSeconds)}, immutable` : 'no-cache'],
+  ]);
+  if (isTagKnown(req, etag)) return { kind: 'custom', status: 304, bytes: undefined, headers };
+  headers.set('content-type', type);
+  if (encoding !== undefined) headers.set('content-encoding', encoding);
+  return { kind: 'custom', status: 200, bytes, headers };
+}
+
+/** The location is relative, so that a proxy can serve the console below a path prefix. */
+function redirectTo(location: string): Answer {
+  const headers = new Map<string, string>([...safe, ['location', location], ['vary', 'Accept']]);
+  return { kind: 'custom', status: 302, bytes: new Uint8Array(), headers };
+}
+
+/** Whether the client is a browser that opens a page: such requests name HTML explicitly. */
+function prefersHtml({ method, headers: { accept } }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && parseAccept(accept)[0]?.type === 'text/html';
+}
