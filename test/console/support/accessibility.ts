@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+
+import type { Page } from 'playwright-core';
+
+const script = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+type AxeResult = {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly help: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+  }[];
+};
+
+/** Menus and dialogs are appended to the body, and have roles of their own; landmarks are not for them. */
+const options = '{ resultTypes: ["violations"], rules: { region: { enabled: false } } }';
+
+/** Returns axe's violations of WCAG 2.2 AA and of best practices on the page, one line for each element. */
+export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
+  await page.evaluate(await script);
+  // The type Document exists only in the page.
+  const { violations } = (await page.evaluate(`axe.run(document, ${options})`)) as AxeResult;
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${help}: ${html.slice(0, 200)} ${failureSummary}`),
+  );
+}
