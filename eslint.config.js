@@ -1,4 +1,5 @@
 import { defineConfig } from 'eslint/config';
+import vue from 'eslint-plugin-vue';
 import tseslint from 'typescript-eslint';
 
 /**
@@ -68,46 +69,103 @@ const sizes = {
   complexity: ['error', { max: 12 }],
 };
 
+/** Components are read by their own parser; all files of a project must then name the extension. */
+const typed = { projectService: true, tsconfigRootDir: import.meta.dirname, extraFileExtensions: ['.vue'] };
+
+const typeScriptRules = {
+  '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
+  '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
+  // Allows `const { removed, ...rest } = whole`, which omits a member.
+  '@typescript-eslint/no-unused-vars': [
+    'error',
+    {
+      ignoreRestSiblings: true,
+      argsIgnorePattern: '^_',
+      varsIgnorePattern: '^_',
+      destructuredArrayIgnorePattern: '^_',
+    },
+  ],
+  // Use `type`: any file can add members to an interface.
+  '@typescript-eslint/consistent-type-definitions': ['error', 'type'],
+  '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+  '@typescript-eslint/strict-boolean-expressions': 'error',
+  '@typescript-eslint/explicit-module-boundary-types': 'error',
+  // This rule contradicts require-await, which is on: a function without an await is not async.
+  '@typescript-eslint/promise-function-async': 'off',
+  '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: 'only-allowed-literals' }],
+  'no-restricted-syntax': ['error', ...timeAndChance],
+  eqeqeq: 'error',
+  ...sizes,
+};
+
 export default defineConfig(
-  { ignores: ['dist/', 'node_modules/', 'data/', '.tap/', 'console/', 'docs/', 'plugins/links/dist/'] },
+  { ignores: ['dist/', 'node_modules/', 'data/', '.tap/', 'docs/', 'plugins/links/dist/'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
-    rules: {
-      '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
-      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
-      // Allows `const { removed, ...rest } = whole`, which omits a member.
-      '@typescript-eslint/no-unused-vars': [
-        'error',
-        {
-          ignoreRestSiblings: true,
-          argsIgnorePattern: '^_',
-          varsIgnorePattern: '^_',
-          destructuredArrayIgnorePattern: '^_',
-        },
-      ],
-      // Use `type`: any file can add members to an interface.
-      '@typescript-eslint/consistent-type-definitions': ['error', 'type'],
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
-      '@typescript-eslint/strict-boolean-expressions': 'error',
-      '@typescript-eslint/explicit-module-boundary-types': 'error',
-      // This rule contradicts require-await, which is on: a function without an await is not async.
-      '@typescript-eslint/promise-function-async': 'off',
-      '@typescript-eslint/no-unnecessary-condition': [
-        'error',
-        { allowConstantLoopConditions: 'only-allowed-literals' },
-      ],
-      'no-restricted-syntax': ['error', ...timeAndChance],
-      eqeqeq: 'error',
-      ...sizes,
-    },
+    languageOptions: { parserOptions: typed },
+    rules: typeScriptRules,
   },
   {
     // A name has one meaning in its scope. A value and a type may share a name.
     files: ['src/**/*.ts', 'projections/**/*.ts', 'reconcilers/**/*.ts', 'plugins/**/*.ts'],
     rules: { '@typescript-eslint/no-shadow': ['error', { builtinGlobals: true, ignoreTypeValueShadow: true }] },
+  },
+  {
+    files: ['console/**/*.vue'],
+    extends: [tseslint.configs.strictTypeChecked, vue.configs['flat/recommended']],
+    languageOptions: { parserOptions: { ...typed, parser: tseslint.parser } },
+    rules: {
+      ...typeScriptRules,
+      // A component's script is a module and its set-up at once.
+      'max-lines-per-function': 'off',
+      'vue/no-bare-strings-in-template': 'error',
+      'vue/no-v-html': 'error',
+      // The security policy of the page refuses style attributes.
+      'vue/no-static-inline-styles': ['error', { allowBinding: false }],
+      'vue/block-lang': ['error', { script: { lang: 'ts' } }],
+      'vue/block-order': ['error', { order: ['script', 'template', 'style'] }],
+      'vue/component-api-style': ['error', ['script-setup']],
+      'vue/define-macros-order': 'off',
+      'vue/require-default-prop': 'off',
+      'vue/no-undef-components': ['error', { ignorePatterns: ['RouterView'] }],
+      'vue/no-unused-refs': 'error',
+      'vue/no-root-v-if': 'off',
+      // The formatter decides on lines and attributes.
+      'vue/max-attributes-per-line': 'off',
+      'vue/singleline-html-element-content-newline': 'off',
+      'vue/html-self-closing': 'off',
+      'vue/html-indent': 'off',
+      'vue/html-closing-bracket-newline': 'off',
+      'vue/multiline-html-element-content-newline': 'off',
+      'vue/attributes-order': 'off',
+    },
+  },
+  {
+    // Pages have no Clock; they take timers and the time from one file, and random values from `crypto`.
+    files: ['console/**/*.{ts,vue}'],
+    ignores: ['console/server/browser-clock.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              group: ['**/src/**', '**/dist/**', 'node:*', 'ledgerplane/*', '!ledgerplane/client', '!ledgerplane/ui'],
+              message: 'The console reaches the server only by ledgerplane/client, and imports ledgerplane/ui.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  { files: ['console/server/browser-clock.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['console/vite.config.ts'], rules: { 'no-restricted-imports': 'off' } },
+  // Vue Router's own way to type `meta` is to add members to an interface.
+  {
+    files: ['console/features/feature.ts'],
+    rules: { '@typescript-eslint/consistent-type-definitions': 'off' },
   },
   { files: ['src/base/clock.ts'], rules: { 'no-restricted-syntax': 'off' } },
   { files: parsers, rules: { '@typescript-eslint/consistent-type-assertions': 'off' } },

@@ -1,3 +1,3 @@
-import { messagesOf } from './messages-of.ts';
+import { messagesOf, type Messages } from './messages-of.ts';
 
-export default messagesOf(import.meta.glob('../**/messages/en.json', { eager: true, import: 'default' }));
+export default messagesOf(import.meta.glob<Messages>('../**/messages/en.json', { eager: true, import: 'default' }));

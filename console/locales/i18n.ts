@@ -1,5 +1,5 @@
-import { readonly, shallowRef, type Ref } from 'vue';
-import { createI18n, type I18n } from 'vue-i18n';
+import { readonly, shallowRef, type Plugin, type Ref } from 'vue';
+import { createI18n } from 'vue-i18n';
 
 import type { Messages } from './messages-of.ts';
 
@@ -19,10 +19,10 @@ const loaders: Readonly<Record<Language, () => Promise<{ readonly default: Messa
 const languageKey = 'ledgerplane.language';
 
 export type Translations = {
-  readonly i18n: I18n;
+  readonly i18n: Plugin;
   readonly language: Readonly<Ref<Language>>;
   /** Loads the messages of a language, shows them, and remembers the choice in this browser. */
-  choose(language: Language): Promise<void>;
+  readonly choose: (language: Language) => Promise<void>;
 };
 
 /** Loads the messages of the chosen language, or of the browser's. */
@@ -33,21 +33,21 @@ export async function createTranslations(): Promise<Translations> {
     locale: first,
     missingWarn: false,
     fallbackWarn: false,
-    messages: { [first]: (await loaders[first]()).default as never },
+    messages: {},
   });
   const language = shallowRef(first);
-  const show = (chosen: Language): void => {
+  const show = async (chosen: Language): Promise<void> => {
+    i18n.global.setLocaleMessage(chosen, (await loaders[chosen]()).default);
     i18n.global.locale.value = chosen;
     language.value = chosen;
     document.documentElement.lang = chosen === 'zh' ? 'zh-CN' : chosen;
   };
-  show(first);
+  await show(first);
   return {
-    i18n: i18n as unknown as I18n,
+    i18n,
     language: readonly(language),
     choose: async (chosen) => {
-      i18n.global.setLocaleMessage(chosen, (await loaders[chosen]()).default as never);
-      show(chosen);
+      await show(chosen);
       localStorage.setItem(languageKey, chosen);
     },
   };

@@ -1,8 +1,10 @@
+import type { LocaleMessageDictionary, VueMessageType } from 'vue-i18n';
+
 /** The messages of a language. The members of the first level are the folders that the messages come from. */
-export type Messages = Readonly<Record<string, unknown>>;
+export type Messages = LocaleMessageDictionary<VueMessageType>;
 
 /** Returns the messages by folder: `../pages/objects/messages/en.json` has the messages `objects.…`. */
-export function messagesOf(files: Readonly<Record<string, unknown>>): Messages {
+export function messagesOf(files: Readonly<Record<string, Messages>>): Messages {
   return Object.fromEntries(
     Object.entries(files).map(([path, messages]) => [path.split('/').at(-3) ?? path, messages]),
   );

@@ -14,9 +14,9 @@ export type Server = {
   /** The platform; throws before the first `identify`. */
   readonly platform: Platform;
   /** Asks the server for itself and for the user of this page. Rejects if the server cannot be reached. */
-  identify(): Promise<void>;
-  logIn(username: string, password: string): Promise<void>;
-  logOut(): Promise<void>;
+  readonly identify: () => Promise<void>;
+  readonly logIn: (username: string, password: string) => Promise<void>;
+  readonly logOut: () => Promise<void>;
 };
 
 type LogInAnswer = { readonly username: string; readonly csrfToken: string };

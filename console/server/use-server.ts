@@ -23,7 +23,7 @@ export function useRights(): {
   /** Whether the rights are known. */
   readonly isKnown: ComputedRef<boolean>;
   /** Reads the rights again, for example after the server has refused a request. */
-  refresh(): Promise<void>;
+  readonly refresh: () => Promise<void>;
 } {
   const { client, session, platformOf } = useServerParts();
   const queries = useQueryClient();
@@ -44,7 +44,7 @@ export function useRights(): {
   };
 }
 
-function useServerParts(): Pick<Server, 'client' | 'session'> & { platformOf(): Server['platform'] } {
+function useServerParts(): Pick<Server, 'client' | 'session'> & { readonly platformOf: () => Server['platform'] } {
   const server = useServer();
   return { client: server.client, session: server.session, platformOf: () => server.platform };
 }
@@ -52,9 +52,9 @@ function useServerParts(): Pick<Server, 'client' | 'session'> & { platformOf(): 
 /** Returns functions that decide which elements the page's user sees. */
 export function usePermission(): {
   /** Whether the user holds any of these UI permissions. Without permissions, everybody does. */
-  has(permissions: readonly string[] | undefined): boolean;
+  readonly has: (permissions: readonly string[] | undefined) => boolean;
   /** Whether the user's roles allow a request for objects. */
-  may(intent: Intent): boolean;
+  readonly may: (intent: Intent) => boolean;
   readonly isKnown: ComputedRef<boolean>;
 } {
   const { rights, isKnown } = useRights();
@@ -72,7 +72,7 @@ export function useTypes(): {
   readonly isPending: ComputedRef<boolean>;
   readonly error: ComputedRef<Error | null>;
   /** Returns the type at an address; undefined if there is none, or while the types are being read. */
-  find(group: string, version: string, plural: string): ServedType | undefined;
+  readonly find: (group: string, version: string, plural: string) => ServedType | undefined;
 } {
   const { client, session } = useServer();
   const { may, isKnown } = usePermission();

@@ -1,0 +1,17 @@
+import { defineFeature } from '../../features/feature.ts';
+
+export default defineFeature({
+  routes: [
+    {
+      path: '/profile',
+      name: 'profile',
+      component: async () => import('./profile-page.vue'),
+      meta: { title: 'profile.title' },
+    },
+  ],
+  profileSections: [
+    { name: 'account', order: 10, component: async () => import('./account-section.vue') },
+    { name: 'password', order: 20, component: async () => import('./password-section.vue') },
+    { name: 'tokens', order: 30, component: async () => import('./tokens-section.vue') },
+  ],
+});
