@@ -1,7 +1,5 @@
-import type { LocaleMessageDictionary, VueMessageType } from 'vue-i18n';
-
 /** The messages of a language. The members of the first level are the folders that the messages come from. */
-export type Messages = LocaleMessageDictionary<VueMessageType>;
+export type Messages = { [key: string]: string | Messages };
 
 /** Returns the messages by folder: `../pages/objects/messages/en.json` has the messages `objects.…`. */
 export function messagesOf(files: Readonly<Record<string, Messages>>): Messages {

@@ -71,6 +71,9 @@ function objectSchema(type: ResourceType, schema: Schema): Schema {
     ...schema,
     properties: { ...platformMembers(type), ...(isObject(properties) ? without(properties) : {}) },
     'x-kubernetes-group-version-kind': [gvkOf(type, '')],
+    // Front ends offer selectors and sorting by these fields, and sort by a column if its field is among them.
+    'x-kubernetes-selectable-fields': type.indexes.map(({ name }) => ({ fieldPath: name })),
+    'x-ledgerplane-columns': type.printerColumns.map(({ name, pointer }) => ({ name, pointer })),
   };
 }
 

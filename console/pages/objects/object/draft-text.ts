@@ -1,0 +1,58 @@
+import { isMap, isNode, isSeq, parseDocument, stringify, type Document } from 'yaml';
+
+import type { EditorLanguage, Marked } from '../../../ui/editor/code-editor.ts';
+import { isJsonObject, type JsonObject } from './editable.ts';
+
+/** The longest text that is parsed while typing, in characters. */
+const parsedMax = 2_000_000;
+
+/** A text that was read as an object, or the problems that prevent it. */
+export type ReadText =
+  | { readonly ok: true; readonly value: JsonObject; locate(pointer: string): { from: number; to: number } }
+  | { readonly ok: false; readonly marks: readonly Marked[] };
+
+export function textOf(value: JsonObject, language: EditorLanguage): string {
+  if (language === 'json') return `${JSON.stringify(value, null, 2)}\n`;
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** Reads YAML, of which JSON is a part. */
+export function readText(text: string, messages: { readonly tooLong: string; readonly noObject: string }): ReadText {
+  if (text.length > parsedMax) return { ok: false, marks: [{ from: 0, to: 0, message: messages.tooLong }] };
+  const document = parseDocument(text, { schema: 'core', maxAliasCount: 100 } as never);
+  const marks = document.errors.map(({ pos: [from, to], message }) => ({
+    from,
+    to,
+    message: message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/u, '') ?? message,
+  }));
+  if (marks.length > 0) return { ok: false, marks };
+  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  if (!isJsonObject(value)) return { ok: false, marks: [{ from: 0, to: text.length, message: messages.noObject }] };
+  return { ok: true, value, locate: (pointer) => placeOf(document, pointer) };
+}
+
+/** Returns the place of the value at a JSON pointer, or that of the nearest one around it. */
+function placeOf(document: Document, pointer: string): { from: number; to: number } {
+  let node: unknown = document.contents;
+  let range = { from: 0, to: 0 };
+  for (const token of pointer.split('/').slice(1)) {
+    const name = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => String(isNode(key) ? key.toJSON() : key) === name);
+      if (pair === undefined) break;
+      range = rangeOf(pair.key) ?? range;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(name)];
+      if (node === undefined) break;
+    } else break;
+    if (!isMap(node) && !isSeq(node)) range = rangeOf(node) ?? range;
+  }
+  return range;
+}
+
+function rangeOf(node: unknown): { from: number; to: number } | undefined {
+  if (!isNode(node) || node.range === undefined || node.range === null) return undefined;
+  const [from, to] = node.range;
+  return { from, to };
+}

@@ -1,0 +1,27 @@
+import type { EditorLanguage } from '../../../ui/editor/code-editor.ts';
+import type { ShownObject } from './editable.ts';
+
+/** A draft that was left without saving it, for example for another tab of the same object. */
+export type KeptDraft = {
+  readonly text: string;
+  readonly language: EditorLanguage;
+  /** The object that the draft changes. */
+  readonly base: ShownObject;
+};
+
+const keptMax = 30;
+const kept = new Map<string, KeptDraft>();
+
+/** Keeps a draft until it is taken, or until 30 newer ones are kept. */
+export function keepDraft(key: string, draft: KeptDraft): void {
+  kept.delete(key);
+  kept.set(key, draft);
+  const [oldest] = kept.keys();
+  if (kept.size > keptMax && oldest !== undefined) kept.delete(oldest);
+}
+
+export function takeDraft(key: string): KeptDraft | undefined {
+  const draft = kept.get(key);
+  kept.delete(key);
+  return draft;
+}

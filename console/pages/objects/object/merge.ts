@@ -1,0 +1,69 @@
+import { isJsonObject, type Json, type JsonObject } from './editable.ts';
+
+/** A member that both sides have changed to different values. Undefined: the side has removed it. */
+export type Conflict = {
+  /** The JSON pointer of the member. */
+  readonly pointer: string;
+  readonly mine: Json | undefined;
+  readonly theirs: Json | undefined;
+};
+
+export type Merge = {
+  /** The changes of both sides; at a conflict, the value of `mine`. */
+  readonly merged: JsonObject;
+  readonly conflicts: readonly Conflict[];
+};
+
+/**
+ * Merges two changed copies of `base`. A member that only one side has changed gets the value of that side. Objects are
+ * merged member by member; arrays and other values as a whole.
+ */
+export function mergeChanges(base: JsonObject, mine: JsonObject, theirs: JsonObject): Merge {
+  const conflicts: Conflict[] = [];
+  const merged = mergeObjects({ base, mine, theirs }, '', conflicts);
+  return { merged, conflicts };
+}
+
+type Sides<T> = { readonly base: T; readonly mine: T; readonly theirs: T };
+
+function mergeObjects({ base, mine, theirs }: Sides<JsonObject>, at: string, conflicts: Conflict[]): JsonObject {
+  const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
+  const members = [...names].flatMap((name) => {
+    const sides = { base: base[name], mine: mine[name], theirs: theirs[name] };
+    const value = mergeValues(sides, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, conflicts);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(members);
+}
+
+function mergeValues(sides: Sides<Json | undefined>, at: string, conflicts: Conflict[]): Json | undefined {
+  const { base, mine, theirs } = sides;
+  if (isEqual(mine, theirs) || isEqual(base, theirs)) return mine;
+  if (isEqual(base, mine)) return theirs;
+  if (isJsonObject(mine) && isJsonObject(theirs))
+    return mergeObjects({ base: isJsonObject(base) ? base : {}, mine, theirs }, at, conflicts);
+  conflicts.push({ pointer: at, mine, theirs });
+  return mine;
+}
+
+/** Returns a copy of an object with another value at a pointer; undefined removes the member. */
+export function withValueAt(object: JsonObject, pointer: string, value: Json | undefined): JsonObject {
+  const [, first = '', ...rest] = pointer.split('/');
+  const name = first.replaceAll('~1', '/').replaceAll('~0', '~');
+  const { [name]: present, ...others } = object;
+  if (rest.length > 0) {
+    const inner = isJsonObject(present) ? present : {};
+    return { ...object, [name]: withValueAt(inner, `/${rest.join('/')}`, value) };
+  }
+  return value === undefined ? others : { ...object, [name]: value };
+}
+
+/** Whether two values are the same JSON. The order of members does not count. */
+export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && left.every((value: Json, index) => isEqual(value, right[index]));
+  if (!isJsonObject(left) || !isJsonObject(right)) return false;
+  const names = Object.keys(left);
+  return names.length === Object.keys(right).length && names.every((name) => isEqual(left[name], right[name]));
+}

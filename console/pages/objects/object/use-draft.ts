@@ -1,0 +1,118 @@
+import { ClientError } from 'ledgerplane/client';
+import { computed, onScopeDispose, shallowRef, watch, type ComputedRef, type Ref } from 'vue';
+import { useI18n } from 'vue-i18n';
+
+import { after } from '../../../server/browser-clock.ts';
+import type { EditorLanguage, Marked } from '../../../ui/editor/code-editor.ts';
+import { readText, textOf, type ReadText } from './draft-text.ts';
+import type { JsonObject } from './editable.ts';
+
+/** The state of the last dry run. `unknown`: the server could not be asked. */
+export type CheckStatus = 'idle' | 'checking' | 'valid' | 'invalid' | 'unknown';
+
+export type Draft = {
+  readonly text: Ref<string>;
+  readonly language: Ref<EditorLanguage>;
+  readonly read: ComputedRef<ReadText>;
+  readonly marks: ComputedRef<readonly Marked[]>;
+  readonly status: Readonly<Ref<CheckStatus>>;
+  /** A refusal that is about no single value. */
+  readonly refusal: Readonly<Ref<Error | undefined>>;
+  /** Whether the text differs from the last `reset`. */
+  readonly isChanged: ComputedRef<boolean>;
+  readonly reset: (value: JsonObject) => void;
+  readonly replace: (value: JsonObject) => void;
+  readonly speak: (language: EditorLanguage) => void;
+  /** Shows the problems of a refused write like those of a dry run. */
+  readonly refuse: (error: unknown) => void;
+};
+
+const settleMs = 450;
+
+/**
+ * The draft of an object as text. After each pause in typing, `dryRun` asks the server, whose problems are then marked at
+ * their places in the text.
+ */
+export function useDraft(
+  initial: JsonObject,
+  dryRun: (value: JsonObject, signal: AbortSignal) => Promise<unknown>,
+): Draft {
+  const { t } = useI18n();
+  const language = shallowRef<EditorLanguage>('yaml');
+  const saved = shallowRef(initial);
+  const text = shallowRef(textOf(initial, 'yaml'));
+  const status = shallowRef<CheckStatus>('idle');
+  const problems = shallowRef<readonly { readonly pointer: string; readonly detail: string }[]>([]);
+  const refusal = shallowRef<Error>();
+  const read = computed(() =>
+    readText(text.value, { tooLong: t('objects.edit.tooLong'), noObject: t('objects.edit.noObject') }),
+  );
+  const isChanged = computed(() => text.value !== textOf(saved.value, language.value));
+  const marks = computed<readonly Marked[]>(() => {
+    const { value: now } = read;
+    if (!now.ok) return now.marks;
+    return problems.value.map(({ pointer, detail }) => ({ ...now.locate(pointer), message: `${pointer}: ${detail}` }));
+  });
+
+  const refuse = (error: unknown): void => {
+    const isRefusal = error instanceof ClientError;
+    status.value = isRefusal && error.status < 500 && error.status !== 429 ? 'invalid' : 'unknown';
+    problems.value = isRefusal ? error.errors : [];
+    refusal.value = isRefusal && error.errors.length === 0 ? error : undefined;
+  };
+  let checking: AbortController | undefined;
+  const check = async (): Promise<void> => {
+    const { value: now } = read;
+    if (!now.ok) {
+      status.value = 'invalid';
+      return;
+    }
+    checking = new AbortController();
+    const { signal } = checking;
+    status.value = 'checking';
+    try {
+      await dryRun(now.value, signal);
+      if (signal.aborted) return;
+      problems.value = [];
+      refusal.value = undefined;
+      status.value = 'valid';
+    } catch (error) {
+      if (!signal.aborted) refuse(error);
+    }
+  };
+  let cancel = (): void => undefined;
+  const forget = (): void => {
+    cancel();
+    checking?.abort();
+  };
+  watch(text, () => {
+    forget();
+    cancel = after(settleMs, () => void check());
+  });
+  onScopeDispose(forget);
+  return {
+    text,
+    language,
+    read,
+    marks,
+    status,
+    refusal,
+    isChanged,
+    reset: (value) => {
+      saved.value = value;
+      text.value = textOf(value, language.value);
+      problems.value = [];
+      refusal.value = undefined;
+      status.value = 'idle';
+    },
+    replace: (value) => {
+      text.value = textOf(value, language.value);
+    },
+    speak: (chosen) => {
+      const { value: now } = read;
+      language.value = chosen;
+      if (now.ok) text.value = textOf(now.value, chosen);
+    },
+    refuse,
+  };
+}

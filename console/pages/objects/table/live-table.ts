@@ -1,0 +1,192 @@
+import { ClientError, type RemoteClient } from 'ledgerplane/client';
+import { shallowRef, type Ref } from 'vue';
+
+import { after } from '../../../server/browser-clock.ts';
+import type { ServedType } from '../../../server/types.ts';
+import { pageSize, RowPages } from './row-pages.ts';
+import { readRows, tableForm, type Column, type Row, type TableAnswer, type TableQuery } from './table-answer.ts';
+
+/** `paused`: the window is hidden, so nothing is followed. */
+export type LiveStatus = 'loading' | 'live' | 'reconnecting' | 'paused' | 'failed';
+
+type Range = { readonly first: number; readonly last: number };
+type Change = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: TableAnswer };
+
+/** The shortest time between two readings of the visible rows that changes cause. */
+const rereadMs = 700;
+/** Changes of one frame above this number only cause the visible rows to be read again. */
+const appliedMax = 500;
+
+/**
+ * The rows of a list of any length, which follow changes. Only the visible rows and some more are in memory. A change of
+ * a row in memory is shown with the next frame; rows that are added, removed or moved cause the visible rows to be read
+ * again, at most once in `rereadMs`.
+ */
+export class LiveTable {
+  readonly columns: Ref<readonly Column[]> = shallowRef([]);
+  readonly total: Ref<number> = shallowRef(0);
+  readonly status: Ref<LiveStatus> = shallowRef('loading');
+  readonly error: Ref<unknown> = shallowRef();
+  /** Increases whenever rows have changed; read it to follow `rowAt`. */
+  readonly revision: Ref<number> = shallowRef(0);
+  readonly #client: RemoteClient;
+  readonly #type: ServedType;
+  readonly #query: TableQuery;
+  readonly #rows = new RowPages();
+  readonly #reading = new Map<number, AbortController>();
+  #visible: Range = { first: 0, last: pageSize - 1 };
+  #watching: AbortController | undefined;
+  #changes: Change[] = [];
+  #overflow = 0;
+  #isFrameDue = false;
+  #isReadDue = false;
+  #isClosed = false;
+
+  constructor(client: RemoteClient, type: ServedType, query: TableQuery) {
+    this.#client = client;
+    this.#type = type;
+    this.#query = query;
+  }
+
+  /** Returns a row; undefined while it is being read. */
+  rowAt(index: number): Row | undefined {
+    return this.#rows.at(index);
+  }
+
+  /** Reads the first rows, and then follows the changes. */
+  async open(): Promise<void> {
+    if (this.#isClosed) return;
+    this.error.value = undefined;
+    const position = await this.#readPage(Math.floor(this.#visible.first / pageSize));
+    if (position !== undefined) void this.#follow(position);
+  }
+
+  /** Tells which rows are visible. Missing ones are read. */
+  show(range: Range): void {
+    this.#visible = range;
+    if (this.status.value !== 'loading' && this.status.value !== 'failed') this.#readVisible();
+  }
+
+  /** Stops following while the window is hidden. */
+  pause(): void {
+    this.#watching?.abort();
+    this.#watching = undefined;
+    this.#changes = [];
+    if (!this.#isClosed && this.status.value !== 'failed') this.status.value = 'paused';
+  }
+
+  /** Reads everything again, for example because the window is visible again. */
+  async resume(): Promise<void> {
+    this.#rows.outdate();
+    await this.open();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.pause();
+    for (const reading of this.#reading.values()) reading.abort();
+    this.#rows.clear();
+  }
+
+  #readVisible(): void {
+    const first = Math.floor(this.#visible.first / pageSize);
+    const last = Math.floor(
+      Math.max(this.#visible.first, Math.min(this.#visible.last, this.total.value - 1)) / pageSize,
+    );
+    // Readings of rows that are no longer visible would delay those that are.
+    for (const [page, reading] of this.#reading) if (page < first || page > last) reading.abort();
+    for (let page = first; page <= last; page += 1)
+      if (this.#rows.lacks(page) && !this.#reading.has(page)) void this.#readPage(page);
+  }
+
+  /** Returns the position of the rows; undefined if they could not be read. */
+  async #readPage(page: number): Promise<string | undefined> {
+    const reading = new AbortController();
+    this.#reading.set(page, reading);
+    const { signal } = reading;
+    try {
+      const answer = await readRows(this.#client, this.#type, { ...this.#query, page, size: pageSize, signal });
+      if (answer.columnDefinitions !== null && this.columns.value.length === 0)
+        this.columns.value = answer.columnDefinitions;
+      this.#rows.put(page, answer.rows);
+      this.total.value = answer.total ?? answer.rows.length;
+      this.revision.value += 1;
+      return answer.metadata.resourceVersion;
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error);
+      return undefined;
+    } finally {
+      if (this.#reading.get(page) === reading) this.#reading.delete(page);
+    }
+  }
+
+  #fail(error: unknown): void {
+    // After a lost connection, `resume` is called when the server is reached again.
+    if (error instanceof ClientError) this.error.value = error;
+    this.status.value = error instanceof ClientError ? 'failed' : 'reconnecting';
+  }
+
+  async #follow(resourceVersion: string): Promise<void> {
+    this.#watching?.abort();
+    const watching = new AbortController();
+    this.#watching = watching;
+    const { signal } = watching;
+    this.status.value = 'live';
+    this.#readVisible();
+    const onRetry = (): void => {
+      if (!signal.aborted) this.status.value = 'reconnecting';
+    };
+    try {
+      const { labelSelector, fieldSelector } = this.#query;
+      const options = { labelSelector, fieldSelector, from: { resourceVersion }, accept: tableForm, onRetry, signal };
+      for await (const event of this.#client.watch<TableAnswer>(this.#type, options)) this.#note(event);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ClientError && error.status === 410) await this.resume();
+      else this.#fail(error);
+    }
+  }
+
+  #note(change: Change): void {
+    if (this.status.value === 'reconnecting') this.status.value = 'live';
+    if (this.#changes.length < appliedMax) this.#changes.push(change);
+    else this.#overflow += change.type === 'ADDED' ? 1 : change.type === 'DELETED' ? -1 : 0;
+    if (this.#isFrameDue) return;
+    this.#isFrameDue = true;
+    requestAnimationFrame(() => {
+      this.#isFrameDue = false;
+      this.#apply();
+    });
+  }
+
+  #apply(): void {
+    const changes = this.#changes;
+    if (this.#isClosed) return;
+    this.#changes = [];
+    let moved = this.#overflow !== 0 || changes.length === appliedMax || this.#query.sort !== undefined;
+    let total = this.total.value + this.#overflow;
+    this.#overflow = 0;
+    for (const { type, object } of changes) {
+      const [row] = object.rows;
+      if (type === 'MODIFIED' && row !== undefined) this.#rows.replace(row);
+      else {
+        moved = true;
+        total += type === 'ADDED' ? 1 : -1;
+      }
+    }
+    this.total.value = Math.max(0, total);
+    this.revision.value += 1;
+    if (moved) this.#rereadSoon();
+  }
+
+  #rereadSoon(): void {
+    if (this.#isReadDue) return;
+    this.#isReadDue = true;
+    after(rereadMs, () => {
+      this.#isReadDue = false;
+      if (this.#isClosed || this.status.value === 'paused') return;
+      this.#rows.outdate();
+      this.#readVisible();
+    });
+  }
+}

@@ -1,0 +1,43 @@
+/** The height of the scrolled content in pixels. Browsers do not draw elements of more than about 33 million pixels. */
+const heightMax = 12_000_000;
+
+export type ScrollState = {
+  readonly total: number;
+  readonly rowHeight: number;
+  readonly viewport: number;
+  readonly scrollTop: number;
+};
+
+export type DrawnRows = {
+  /** The index of the first drawn row, and of the row behind the last one. */
+  readonly first: number;
+  readonly end: number;
+  /** The distance of the first drawn row from the top of the content, in pixels. */
+  readonly offset: number;
+  /** The height of the content, in pixels. */
+  readonly height: number;
+};
+
+/** Rows above and below the visible ones that are drawn too, so that fast scrolling shows no gap. */
+const extraRows = 6;
+
+/**
+ * Returns the rows to draw. If the rows are higher than a browser can scroll, the scroll position is scaled: its whole
+ * range covers all rows.
+ */
+export function drawnRows({ total, rowHeight, viewport, scrollTop }: ScrollState): DrawnRows {
+  const full = total * rowHeight;
+  const height = Math.min(full, heightMax);
+  const range = height - viewport;
+  const position = range <= 0 ? 0 : (Math.min(scrollTop, range) / range) * Math.max(0, full - viewport);
+  const first = Math.max(0, Math.floor(position / rowHeight) - extraRows);
+  const end = Math.min(total, Math.ceil((position + viewport) / rowHeight) + extraRows);
+  return { first, end, offset: Math.max(0, scrollTop - (position - first * rowHeight)), height };
+}
+
+/** Returns the scroll position at which a row is at the top. */
+export function scrollTopOf(index: number, { total, rowHeight, viewport }: Omit<ScrollState, 'scrollTop'>): number {
+  const full = total * rowHeight;
+  const range = Math.min(full, heightMax) - viewport;
+  return full <= viewport ? 0 : (Math.min(index * rowHeight, full - viewport) / (full - viewport)) * range;
+}

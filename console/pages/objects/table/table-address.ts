@@ -1,0 +1,71 @@
+import { computed, type ComputedRef, type WritableComputedRef } from 'vue';
+import { useRoute, useRouter, type LocationQueryRaw } from 'vue-router';
+
+import type { TableQuery } from './table-answer.ts';
+
+export type Sorting = { readonly field: string; readonly direction: 'asc' | 'desc' };
+
+/** The view of a table, which is in the address of the page: it can be shared, and the browser goes back through it. */
+export type TableAddress = {
+  readonly labelSelector: WritableComputedRef<string>;
+  readonly fieldSelector: WritableComputedRef<string>;
+  readonly sort: ComputedRef<Sorting | undefined>;
+  /** The names of the chosen columns; undefined without a choice. */
+  readonly columns: ComputedRef<readonly string[] | undefined>;
+  readonly query: ComputedRef<TableQuery>;
+  /** Sorts ascending, then descending, then in the order of the server. */
+  readonly sortBy: (field: string) => void;
+  readonly choose: (columns: readonly string[]) => void;
+  readonly clear: () => void;
+};
+
+export function useTableAddress(): TableAddress {
+  const route = useRoute();
+  const router = useRouter();
+  const read = (name: string): string => {
+    const value = route.query[name];
+    return typeof value === 'string' ? value : '';
+  };
+  const write = (changes: LocationQueryRaw): void => {
+    const query = Object.entries({ ...route.query, ...changes }).filter(([, value]) => value !== '');
+    void router.replace({ query: Object.fromEntries(query) });
+  };
+  const text = (name: string): WritableComputedRef<string> =>
+    computed({
+      get: () => read(name),
+      set: (value) => {
+        if (value !== read(name)) write({ [name]: value });
+      },
+    });
+  const sort = computed(() => sortingOf(read('sort')));
+  const labelSelector = text('labelSelector');
+  const fieldSelector = text('fieldSelector');
+  return {
+    labelSelector,
+    fieldSelector,
+    sort,
+    columns: computed(() => (read('columns') === '' ? undefined : read('columns').split(','))),
+    query: computed(() => ({
+      ...(labelSelector.value === '' ? {} : { labelSelector: labelSelector.value }),
+      ...(fieldSelector.value === '' ? {} : { fieldSelector: fieldSelector.value }),
+      ...(sort.value === undefined ? {} : { sort: `${sort.value.field},${sort.value.direction}` }),
+    })),
+    sortBy: (field) => {
+      const { value: present } = sort;
+      if (present?.field !== field) write({ sort: `${field},asc` });
+      else write({ sort: present.direction === 'asc' ? `${field},desc` : '' });
+    },
+    choose: (columns) => {
+      write({ columns: columns.join(',') });
+    },
+    clear: () => {
+      write({ labelSelector: '', fieldSelector: '' });
+    },
+  };
+}
+
+function sortingOf(text: string): Sorting | undefined {
+  const [field = '', direction] = text.split(',');
+  if (field === '') return undefined;
+  return { field, direction: direction === 'desc' ? 'desc' : 'asc' };
+}

@@ -1,0 +1,52 @@
+import type { ObjectMetadata, RemoteClient } from 'ledgerplane/client';
+
+import { apiPath, type ServedType } from '../../../server/types.ts';
+
+export type Cell = string | number | boolean | null;
+
+export type Column = {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+  /** 0: shown by default. */
+  readonly priority: number;
+};
+
+export type Row = {
+  readonly cells: readonly Cell[];
+  readonly object: { readonly metadata: ObjectMetadata };
+};
+
+/** A page of a list, or the row of a change, in the form Table. */
+export type TableAnswer = {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly total?: number;
+  /** Null in all but the first event of a watch. */
+  readonly columnDefinitions: readonly Column[] | null;
+  readonly rows: readonly Row[];
+};
+
+/** The objects that a table shows, and their order. Undefined members select nothing. */
+export type TableQuery = {
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** `<field>,asc` or `<field>,desc`. */
+  readonly sort?: string | undefined;
+};
+
+export const tableForm = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+
+/** Reads the rows from `page * size` on. */
+export async function readRows(
+  client: RemoteClient,
+  type: ServedType,
+  { page, size, signal, ...query }: TableQuery & { readonly page: number; readonly size: number; signal: AbortSignal },
+): Promise<TableAnswer> {
+  const answer = await client.request<TableAnswer>(apiPath(type), {
+    query: { ...query, page: page + 1, size },
+    accept: tableForm,
+    signal,
+  });
+  if (answer === undefined) throw new Error('the server has sent no table');
+  return answer;
+}

@@ -1,0 +1,58 @@
+import type { RemoteClient } from 'ledgerplane/client';
+
+import type { ServedType } from './types.ts';
+
+/** A JSON Schema, as the API documents show it. References are resolved by `resolved`. */
+export type JsonSchema = { readonly [member: string]: unknown };
+
+/** The declaration of a type, as far as the API documents show it. */
+export type TypeSchema = {
+  readonly schema: JsonSchema;
+  /** The schemas that references of `schema` name: `#/components/schemas/<name>`. */
+  readonly components: Readonly<Record<string, JsonSchema>>;
+  /** The fields that lists can be selected and sorted by, for example `spec.size`. */
+  readonly fields: readonly string[];
+  /** The declared columns of tables, with the JSON pointers of their values. */
+  readonly columns: readonly { readonly name: string; readonly pointer: string }[];
+};
+
+type ApiDocument = { readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> } };
+type Extended = {
+  readonly 'x-kubernetes-group-version-kind'?: readonly { group: string; version: string; kind: string }[];
+  readonly 'x-kubernetes-selectable-fields'?: readonly { readonly fieldPath: string }[];
+  readonly 'x-ledgerplane-columns'?: TypeSchema['columns'];
+};
+
+/** Reads the schema of a type from the document of its group and version. Resolves with undefined if it has none. */
+export async function readTypeSchema(
+  client: RemoteClient,
+  { group, version, kind }: ServedType,
+  signal: AbortSignal,
+): Promise<TypeSchema | null> {
+  const path = group === '' ? `/openapi/v3/api/${version}` : `/openapi/v3/apis/${group}/${version}`;
+  const document = await client.request<ApiDocument>(path, { signal });
+  const components = document?.components.schemas ?? {};
+  const schema = Object.values(components).find((each: JsonSchema & Extended) =>
+    each['x-kubernetes-group-version-kind']?.some((gvk) => gvk.kind === kind && gvk.version === version),
+  );
+  if (schema === undefined) return null;
+  const extended: Extended = schema;
+  return {
+    schema,
+    components,
+    fields: (extended['x-kubernetes-selectable-fields'] ?? []).map(({ fieldPath }) => fieldPath),
+    columns: extended['x-ledgerplane-columns'] ?? [],
+  };
+}
+
+const reference = '#/components/schemas/';
+
+/** Returns the schema that a reference names; any other schema unchanged. `allOf` with one member counts as its member. */
+export function resolved(schema: JsonSchema, components: TypeSchema['components']): JsonSchema {
+  const { $ref: named, allOf } = schema;
+  if (typeof named === 'string' && named.startsWith(reference))
+    return components[named.slice(reference.length)] ?? schema;
+  if (!Array.isArray(allOf) || allOf.length !== 1) return schema;
+  const [only]: readonly JsonSchema[] = allOf;
+  return only === undefined ? schema : { ...resolved(only, components), ...schema, allOf: undefined };
+}

@@ -1,0 +1,21 @@
+import { useQuery } from '@tanstack/vue-query';
+import { computed, type ComputedRef } from 'vue';
+
+import { readTypeSchema, type TypeSchema } from './type-schema.ts';
+import type { ServedType } from './types.ts';
+import { useServer } from './use-server.ts';
+
+/** Returns the schema of a type; undefined while it is being read, null if the API documents have none. */
+export function useTypeSchema(type: () => ServedType | undefined): ComputedRef<TypeSchema | null | undefined> {
+  const { client } = useServer();
+  const { data } = useQuery({
+    queryKey: computed(() => ['schema', type()?.group, type()?.version, type()?.plural]),
+    queryFn: async ({ signal }) => {
+      const wanted = type();
+      return wanted === undefined ? null : readTypeSchema(client, wanted, signal);
+    },
+    enabled: computed(() => type() !== undefined),
+    staleTime: 60_000,
+  });
+  return computed(() => data.value);
+}
