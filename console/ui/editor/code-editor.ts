@@ -75,6 +75,7 @@ export class CodeEditor {
         EditorView.contentAttributes.of({ 'aria-label': label }),
         this.#language.of(extensionOf(language)),
         lintGutter(),
+        EditorView.domEventHandlers({ beforeinput: replaceSelection }),
         look,
         syntaxHighlighting(colours),
         EditorState.readOnly.of(isReadOnly),
@@ -110,6 +111,19 @@ export class CodeEditor {
   destroy(): void {
     this.#view.destroy();
   }
+}
+
+/**
+ * Replaces a selection by typed text. The browser itself would keep the look of the replaced text in a style attribute,
+ * which the security policy of the page refuses and reports.
+ */
+function replaceSelection(event: InputEvent, view: EditorView): boolean {
+  const { inputType, data } = event;
+  if (inputType !== 'insertText' || data === null || view.state.selection.main.empty || view.state.readOnly)
+    return false;
+  event.preventDefault();
+  view.dispatch(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+  return true;
 }
 
 function extensionOf(language: EditorLanguage): Extension {
