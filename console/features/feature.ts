@@ -1,7 +1,7 @@
 import type { Component } from 'vue';
 import type { RouteRecordRaw } from 'vue-router';
 
-import type { ServedType } from '../server/types.ts';
+import type { ServedType } from '../server/served-types.ts';
 
 /** A component that is loaded when it is first shown. */
 export type LazyComponent = () => Promise<{ readonly default: Component }>;

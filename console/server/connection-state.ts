@@ -3,8 +3,8 @@ import { readonly, shallowRef, type Ref } from 'vue';
 import { after } from './browser-clock.ts';
 
 /**
- * `lost`: the last request did not reach the server, or the server is starting. The page then probes the server until it
- * is ready, and everything that is shown stays as it is.
+ * `lost`: the last request did not reach the server, or the server is starting. The page then probes the server until
+ * it is ready, and everything that is shown stays as it is.
  */
 export type ConnectionStatus = 'connected' | 'lost';
 

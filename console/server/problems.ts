@@ -1,6 +1,6 @@
 import { ClientError } from 'ledgerplane/client';
 
-/** Returns the details of the problems with values that the server has refused, by JSON pointer; the first of each place. */
+/** Returns the first problem with each value that the server has refused, by the JSON pointer of the value. */
 export function problemsByPointer(error: unknown): ReadonlyMap<string, string> {
   const problems = new Map<string, string>();
   if (error instanceof ClientError)

@@ -1,6 +1,6 @@
 import type { RemoteClient } from 'ledgerplane/client';
 
-import type { ServedType } from './types.ts';
+import type { ServedType } from './served-types.ts';
 
 /** A JSON Schema, as the API documents show it. References are resolved by `resolved`. */
 export type JsonSchema = { readonly [member: string]: unknown };
@@ -33,7 +33,7 @@ export async function readTypeSchema(
   const document = await client.request<ApiDocument>(path, { signal });
   const components = document?.components.schemas ?? {};
   const schema = Object.values(components).find((each: JsonSchema & Extended) =>
-    each['x-kubernetes-group-version-kind']?.some((gvk) => gvk.kind === kind && gvk.version === version),
+    (each['x-kubernetes-group-version-kind'] ?? []).some((gvk) => gvk.kind === kind && gvk.version === version),
   );
   if (schema === undefined) return null;
   const extended: Extended = schema;
@@ -47,12 +47,12 @@ export async function readTypeSchema(
 
 const reference = '#/components/schemas/';
 
-/** Returns the schema that a reference names; any other schema unchanged. `allOf` with one member counts as its member. */
+/** Returns the schema that a reference names. An `allOf` with one member counts as that member. */
 export function resolved(schema: JsonSchema, components: TypeSchema['components']): JsonSchema {
   const { $ref: named, allOf } = schema;
   if (typeof named === 'string' && named.startsWith(reference))
     return components[named.slice(reference.length)] ?? schema;
   if (!Array.isArray(allOf) || allOf.length !== 1) return schema;
-  const [only]: readonly JsonSchema[] = allOf;
+  const [only]: readonly (JsonSchema | undefined)[] = allOf;
   return only === undefined ? schema : { ...resolved(only, components), ...schema, allOf: undefined };
 }

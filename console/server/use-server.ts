@@ -4,7 +4,7 @@ import { computed, inject, type ComputedRef, type InjectionKey } from 'vue';
 
 import { mayRequest, noRights, readRights, type Intent, type Rights } from './rights.ts';
 import type { Server } from './server.ts';
-import { readTypes, type ServedType, type TypeGroup } from './types.ts';
+import { readTypes, type ServedType, type TypeGroup } from './served-types.ts';
 
 export const serverKey: InjectionKey<Server> = Symbol('server');
 

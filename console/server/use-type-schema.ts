@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/vue-query';
 import { computed, type ComputedRef } from 'vue';
 
 import { readTypeSchema, type TypeSchema } from './type-schema.ts';
-import type { ServedType } from './types.ts';
+import type { ServedType } from './served-types.ts';
 import { useServer } from './use-server.ts';
 
 /** Returns the schema of a type; undefined while it is being read, null if the API documents have none. */

@@ -16,6 +16,7 @@ Settings are environment variables, or lines of a .env file in the working direc
   TRUSTED_PROXIES      addresses and CIDR ranges of trusted reverse proxies
   ADMIN_PASSWORD       password of admin, at the first start only        random, in DATA_DIR/admin-password
   LOG_LEVEL            trace, debug, info, warn, error, fatal or silent  info
+  CONSOLE              on: the web console is served at /console/; or off                   on
   ACCESS_EVENTS        on: log-ins, log-outs and refusals are events in the log; or off  on
   WRITES_PER_USER      writes per user and second; 0: no limit           100
   WRITE_BYTES_PER_USER bytes written per user and second; 0: no limit    4194304

@@ -1,7 +1,14 @@
 import { isObject } from '../base/guards.ts';
 import type { ClientPreconditions, TypeName } from '../plugin/api/plugin.ts';
 import { decodeList, decodeObject, isAboutObject, metadataOf } from './decode-answer.ts';
-import type { CallOptions, GetOptions, RemoteCalls, RemoteListQuery, RequestOptions, WriteOptions } from './remote-client.ts';
+import type {
+  CallOptions,
+  GetOptions,
+  RemoteCalls,
+  RemoteListQuery,
+  RequestOptions,
+  WriteOptions,
+} from './remote-client.ts';
 import { pathOf, type Requests } from './requests.ts';
 
 /** Implements the calls of the plugins' `Client` with HTTP requests. */

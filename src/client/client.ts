@@ -31,7 +31,14 @@ export { MalformedWatchError, type ListPage } from './decode-answer.ts';
 export type { Informer, InformerHandler, InformerOptions } from './informer.ts';
 export type { IndexedValue, IndexFunction } from './informer-indexes.ts';
 export type { PagesQuery } from './pages.ts';
-export type { CallOptions, GetOptions, RemoteClient, RemoteListQuery, RequestOptions, WriteOptions } from './remote-client.ts';
+export type {
+  CallOptions,
+  GetOptions,
+  RemoteClient,
+  RemoteListQuery,
+  RequestOptions,
+  WriteOptions,
+} from './remote-client.ts';
 export type { Fetch } from './requests.ts';
 export type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 

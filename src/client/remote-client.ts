@@ -77,8 +77,8 @@ export type RemoteClient = {
   /** Deletes an object, and returns its last state, which is marked for deletion. */
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: WriteOptions): Promise<T>;
   /**
-   * Sends a request to a path that the other calls do not cover, for example that of a plugin's route. Resolves with the
-   * decoded JSON, which is not checked against `T`; with undefined if the response has no body.
+   * Sends a request to a path that the other calls do not cover, for example that of a plugin's route. Resolves with
+   * the decoded JSON, which is not checked against `T`; with undefined if the response has no body.
    */
   request<T = unknown>(path: string, options?: RequestOptions): Promise<T | undefined>;
   /** Yields all objects, read page by page. An object that exists during the whole call is yielded exactly once. */

@@ -106,12 +106,8 @@ export class App {
     const wantsWatch = asksForWatch(req, query, upgrade !== undefined);
     const info = this.#dispatcher.infoOf(method, url, wantsWatch);
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
-    const malformed = headProblem(req, this.#dependencies.hosts);
-    if (malformed !== undefined) return refusal(malformed);
-    const offer = upgrade === undefined ? undefined : takeBearer(req);
-    if (offer !== undefined) return refusal(problem('bad-request', offer));
-    const page = this.#dependencies.console?.answer(req, info);
-    if (page !== undefined) return page;
+    const early = this.#answerEarly(req, info, upgrade);
+    if (early !== undefined) return early;
 
     const sender = this.#dependencies.senderOf(req);
     const who = this.#authenticate(to, info, sender);
@@ -147,7 +143,20 @@ export class App {
     return this.#dispatcher.dispatch(exchange, upgrade);
   }
 
-  /** Returns the account of the request, for the fair scheduling of responses. */
+  /** Returns the response to a request whose credentials do not matter: a malformed one, or one for the console. */
+  #answerEarly(
+    req: IncomingMessage,
+    info: WellFormedRequest,
+    upgrade: Upgrade | undefined,
+  ): Answer | Promise<Answer> | undefined {
+    const malformed = headProblem(req, this.#dependencies.hosts);
+    if (malformed !== undefined) return refusal(malformed);
+    const offer = upgrade === undefined ? undefined : takeBearer(req);
+    if (offer !== undefined) return refusal(problem('bad-request', offer));
+    return this.#dependencies.console?.answer(req, info);
+  }
+
+  /** Returns the account of the request, for the fair scheduling of the work on responses. */
   #accountOf({ req, subject }: Served): string {
     return accountOf(clientOf(subject ?? visitor, this.#dependencies.senderOf(req).address));
   }

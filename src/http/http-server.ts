@@ -22,7 +22,7 @@ import { fixedRoutes, watchedRoutes, type FixedRoute, type PlatformRoute } from 
 import type { LogIdentity } from '../log/log.ts';
 import type { PastPorts } from './resources/past/past.ts';
 import { GeneratedApi, type GeneratedPorts } from './resources/generated.ts';
-import { createConsolePages } from './console/console-pages.ts';
+import type { ConsolePages } from './console/console-pages.ts';
 import { docsRoutes } from './openapi/docs-routes.ts';
 import { openApiRoutes } from './openapi/openapi-routes.ts';
 import { resumeBehind } from './connection/parser-handover.ts';
@@ -66,8 +66,7 @@ export type HttpDependencies = Edge & {
   readonly certificate?: ServerCertificate | undefined;
   /** The platform's routes outside of the generated APIs, for example for accounts, reviews and log-ins. */
   readonly platformRoutes: readonly PlatformRoute[];
-  /** The absolute path of the built web console; undefined if the console is switched off. */
-  readonly consoleFolder?: string | undefined;
+  readonly consolePages?: ConsolePages | undefined;
 };
 
 /** The interval, in milliseconds, at which a closing server checks for idle connections. */
@@ -154,10 +153,8 @@ function frontOf({ certificate, clock, log }: HttpDependencies, { server, malfor
 type Application = { readonly app: App; readonly generated: GeneratedApi; readonly fixed: RouteTable<FixedRoute> };
 
 function createApp(dependencies: HttpDependencies, drawRequestId: () => string): Application {
-  const { domain, clock, log, registry, reader, feed, execute, eventLog, memory, senderOf, authenticate, authorize } =
-    dependencies;
-  const { pluginRoutes, refusals, watch, readiness, version, metrics, platformRoutes, audit, consoleFolder } =
-    dependencies;
+  const { domain, clock, log, registry, reader, feed, execute, eventLog, memory, senderOf, authorize } = dependencies;
+  const { pluginRoutes, refusals, watch, readiness, version, metrics, platformRoutes, audit } = dependencies;
   const history = { reader, log: eventLog, identity: () => eventLog.identity(), audit };
   const generated = new GeneratedApi(registry, { reader, execute, history, authorize, past: audit }, feed);
   const resources = platformRoutes.map(({ resource }) => resource).filter((resource) => resource !== undefined);
@@ -171,7 +168,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
     memory,
     senderOf,
     refusals,
-    authenticate,
+    authenticate: dependencies.authenticate,
     authorize,
     pluginRoutes,
     watch,
@@ -182,7 +179,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
     discovery,
     fixed,
     hosts: new AllowedHosts(dependencies.allowedHosts ?? []),
-    console: consoleFolder === undefined ? undefined : createConsolePages(consoleFolder),
+    console: dependencies.consolePages,
   });
   return { app, generated, fixed };
 }

@@ -9,6 +9,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { serviceController } from '../base/service-controller.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFollower } from './follow-log.ts';
+import { createConsolePages } from '../http/console/console-pages.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
 import type { EventLoopSource } from '../http/metrics.ts';
 import { createSenderOf } from '../http/client/client-address.ts';
@@ -153,7 +154,7 @@ async function openEdge(
     authenticate: (shown) => access.authenticator.authenticate(shown),
     authorize: access.authorize,
     platformRoutes,
-    consoleFolder: config.console === 'on' ? consoleFolder : undefined,
+    consolePages: config.console === 'on' ? createConsolePages(consoleFolder) : undefined,
     watch: createWatchEndpoints({ ...edge, hub }),
   });
   const url = await startup.phase(

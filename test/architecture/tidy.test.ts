@@ -17,8 +17,8 @@ import {
   tooWide,
 } from './tidy.ts';
 
-const code = /\.[cm]?[jt]s$/u;
-const text = /\.(?:[cm]?[jt]s|md|ya?ml|json|sh|html|css)$|^[^.]+$|^\.npmrc$/u;
+const code = /\.(?:[cm]?[jt]s|vue)$/u;
+const text = /\.(?:[cm]?[jt]s|md|ya?ml|json|sh|html|css|vue)$|^[^.]+$|^\.npmrc$/u;
 
 function read(path: string): string {
   return textOf(repository, path);
@@ -32,7 +32,7 @@ test('files and functions are short', async (t) => {
 });
 
 test('lines fit 120 columns', async (t) => {
-  const written = /^(?:src|projections|reconcilers|plugins|templates|bench|demo|scripts|test)\//u;
+  const written = /^(?:src|projections|reconcilers|plugins|templates|bench|demo|scripts|test|console)\//u;
   const paths = sourceFiles(repository, text).filter((path) => written.test(path) && !path.endsWith('.md'));
   t.ok(paths.length > 1_000, `${paths.length.toString()} files`);
   t.strictSame(
@@ -85,6 +85,13 @@ test('each rule finds its violations, and only those', async (t) => {
   t.strictSame(tooLong({ path: 'src/a.ts', text: `function a() {\n${lines(58)}}\n` }), []);
   t.strictSame(tooLong({ path: 'src/a.ts', text: `\nconst a = () => {\n${lines(59)}};\n` }), [
     'src/a.ts:2: a function of 61 lines, at most 60',
+  ]);
+  const component = `<script setup lang="ts">\nconst a = () => {\n${lines(59)}};\n</script>\n<template></template>\n`;
+  t.strictSame(tooLong({ path: 'console/a.vue', text: component }), [
+    'console/a.vue:2: a function of 61 lines, at most 60',
+  ]);
+  t.strictSame(tooLong({ path: 'console/a.vue', text: `<template>\n${lines(299)}</template>\n` }), [
+    'console/a.vue: 301 lines, at most 300',
   ]);
 
   const tests = (body: string): number => otherTestStarts({ path: 'test/a.test.ts', text: body }).length;

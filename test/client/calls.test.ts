@@ -7,7 +7,7 @@ import { test, type Test } from 'tap';
 import { widget, type Widget } from '../../plugins/example/widget.ts';
 import { ClientError, connect, ConnectionError, type Fetch, type RemoteClient } from '../../src/client/client.ts';
 import type { Client } from '../../src/plugin/api/plugin.ts';
-import { startTestServer, type TestServer } from '../support/server/start-server.ts';
+import { startTestServer, testPassword, type TestServer } from '../support/server/start-server.ts';
 import { tokenOf } from './client-token.ts';
 import { object, rejection, ScriptedServer, status, thing } from './scripted-server.ts';
 
@@ -234,4 +234,39 @@ test('a list that expires in the middle begins anew and repeats nothing', async 
     (await server.asked()).json(410, status(410, 'Expired'));
   }
   t.match(await endless, { reason: 'Expired' });
+});
+
+test('a request to any path has the credentials, the form and the errors of the calls', async (t) => {
+  const { server, client } = await started(t);
+  await client.create(widget, { metadata: { name: 'lamp' }, spec: { title: 'Lamp', size: 2 } });
+  const path = '/apis/example.com/v1alpha1/widgets';
+  const table = await client.request<{ readonly kind: string; readonly rows: readonly object[] }>(path, {
+    query: { limit: 1, sort: ['spec.size', 'metadata.name'] },
+    accept: 'application/json;as=Table;g=meta.k8s.io;v=v1',
+  });
+  t.match(table, { kind: 'Table', rows: [{ cells: ['lamp', 'Lamp', 2] }] });
+  const body = [{ op: 'replace', path: '/spec/size', value: 3 }];
+  const patched = await client.request<Widget>(`${path}/lamp`, {
+    method: 'PATCH',
+    body,
+    contentType: 'application/json-patch+json',
+  });
+  t.equal(patched?.spec.size, 3);
+  await t.rejects(client.request(`${path}/none`), { name: 'ClientError', status: 404 });
+  await t.rejects(client.request('//example.org/x'), { name: 'ClientError' }, 'a path never names another server');
+  await t.rejects(client.request('apis'), { name: 'TypeError' });
+  const login = { method: 'POST', body: { username: 'admin', password: testPassword } };
+  const cookie = (await server.call('/login', login)).headers.get('set-cookie')?.split(';')[0] ?? '';
+  const withCookie: Fetch = async (url, init) =>
+    fetch(url, { ...init, headers: { ...(init.headers as Record<string, string>), cookie } });
+  const { csrfToken } = (await (await server.call('/login', login)).json()) as { readonly csrfToken: string };
+  const other = connect({ url: server.url, session: { csrfToken }, fetch: withCookie });
+  await t.rejects(other.request('/logout', { method: 'POST' }), { name: 'ClientError' });
+});
+
+test('a request without a body in its response resolves with undefined', async (t) => {
+  const server = await ScriptedServer.start(t);
+  const asking = server.client().request('/logout', { method: 'POST' });
+  (await server.asked()).response.writeHead(204).end();
+  t.equal(await asking, undefined);
 });

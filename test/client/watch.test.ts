@@ -305,3 +305,27 @@ test('a slow reader is not read ahead of', async (t) => {
   t.match(await next(events), /^ADDED b0/u);
   await events.return();
 });
+
+test('another form is requested on every connection, and requires a position without objects', async (t) => {
+  const server = await ScriptedServer.start(t);
+  const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+  const watch = server.client().watch(thing, { from: { resourceVersion: '6' }, accept });
+  const first = watch.next();
+  const asked = await server.asked();
+  t.equal(asked.headers.accept, accept);
+  const table = { kind: 'Table', metadata: { resourceVersion: '7' }, rows: [{ cells: ['a'] }] };
+  asked.response.writeHead(200, { 'content-type': 'application/json' });
+  asked.event('MODIFIED', table);
+  t.match(await first, { value: { type: 'MODIFIED', object: table } });
+  const next = watch.next();
+  asked.response.end();
+  const resumed = await server.asked();
+  t.equal(resumed.headers.accept, accept);
+  t.equal(resumed.url.searchParams.get('resourceVersion'), '7');
+  resumed.response.writeHead(200, { 'content-type': 'application/json' });
+  resumed.event('ADDED', { ...table, metadata: { resourceVersion: '8' } });
+  t.match(await next, { value: { type: 'ADDED' } });
+  await watch.return();
+  for (const from of [undefined, { resourceVersion: '6', items: [] }])
+    await t.rejects(server.client().watch(thing, { from, accept }).next(), { name: 'TypeError' });
+});

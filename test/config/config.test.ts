@@ -36,6 +36,7 @@ test('without a variable everything has its default', async (t) => {
       writesPerUser: 100,
       writeBytesPerUser: 4_194_304,
       tls: { kind: 'off' },
+      console: 'on',
     },
   });
 });
@@ -53,6 +54,7 @@ test('every supported variable is read', async (t) => {
       PLUGINS_DIRS: `${plugins}/one, ${plugins}/two,`,
       PLUGINS_DISABLED: 'loops, held ,loops',
       ALLOWED_HOSTS: 'Ledger.example.,other:8443,[::1]:80',
+      CONSOLE: 'off',
       ACCESS_EVENTS: 'off',
       DISK_RESERVE: '512MiB',
       TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
@@ -99,6 +101,7 @@ test('every supported variable is read', async (t) => {
       writesPerUser: 0,
       writeBytesPerUser: 1_000_000_000_000,
       tls: { kind: 'auto' },
+      console: 'off',
     },
   });
 });

@@ -1,4 +1,4 @@
-import { typePath, type ServedType } from '../../server/types.ts';
+import { typePath, type ServedType } from '../../server/served-types.ts';
 
 /** A place that the palette leads to. */
 export type Match = {

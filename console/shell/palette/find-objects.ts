@@ -1,6 +1,6 @@
 import type { RemoteClient } from 'ledgerplane/client';
 
-import { typePath } from '../../server/types.ts';
+import { typePath } from '../../server/served-types.ts';
 import type { Match, ObjectSearch } from './find-matches.ts';
 
 const objectsMax = 8;

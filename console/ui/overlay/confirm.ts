@@ -17,7 +17,7 @@ const pending = shallowRef<PendingQuestion | undefined>();
 /** The question that is shown now. */
 export const question: Readonly<Ref<PendingQuestion | undefined>> = pending;
 
-/** Asks the user. Resolves with whether the action is confirmed. A second question waits for no first one: it replaces it. */
+/** Asks the user. Resolves with whether the action is confirmed. A second question replaces the first one. */
 export async function confirm(asked: Question): Promise<boolean> {
   pending.value?.answer(false);
   return new Promise((resolve) => {

@@ -46,8 +46,9 @@ export class ConsoleFiles {
   }
 
   /**
-   * Resolves with the file of this name, which is relative to the folder, with forward slashes. Selects the most compact
-   * encoding that the client accepts. Resolves with undefined for an unknown name, and if the console is not built.
+   * Resolves with the file of this name, which is relative to the folder, with forward slashes. Selects the most
+   * compact encoding that the client accepts. Resolves with undefined for an unknown name, and if
+   * the console is not built.
    */
   async find(name: string, accepts: (encoding: string) => boolean): Promise<EncodedFile | undefined> {
     const names = await this.#listed();

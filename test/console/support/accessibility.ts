@@ -20,7 +20,7 @@ const options = '{ resultTypes: ["violations"], rules: { region: { enabled: fals
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   await page.evaluate(await script);
   // The type Document exists only in the page.
-  const { violations } = (await page.evaluate(`axe.run(document, ${options})`)) as AxeResult;
+  const { violations } = await page.evaluate<AxeResult>(`axe.run(document, ${options})`);
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary = '' }) => `${id}: ${help}: ${html.slice(0, 200)} ${failureSummary}`),
   );

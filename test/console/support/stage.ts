@@ -26,9 +26,9 @@ export type ConsolePage = {
   readonly context: BrowserContext;
   readonly problems: PageProblems;
   /** Opens an address of the console, for example `/objects/…`, and waits until the page has content. */
-  open(path: string): Promise<void>;
+  readonly open: (path: string) => Promise<void>;
   /** Writes a picture to `.screenshots/`, which is not committed. */
-  picture(name: string): Promise<void>;
+  readonly picture: (name: string) => Promise<void>;
 };
 
 /**
@@ -58,8 +58,8 @@ export class Stage {
 
   /** Ends the server, calls `meanwhile`, and starts a server on the same data and the same port. */
   async restartServer(meanwhile: () => Promise<void> = async () => undefined): Promise<void> {
-    const { url, dataDir, close } = this.server;
-    await close();
+    const { url, dataDir } = this.server;
+    await this.server.close();
     await meanwhile();
     this.#server = await startTestServer({ dataDir, environment: { PORT: new URL(url).port } });
   }

@@ -19,7 +19,7 @@ export function textOf(value: JsonObject, language: EditorLanguage): string {
 /** Reads YAML, of which JSON is a part. */
 export function readText(text: string, messages: { readonly tooLong: string; readonly noObject: string }): ReadText {
   if (text.length > parsedMax) return { ok: false, marks: [{ from: 0, to: 0, message: messages.tooLong }] };
-  const document = parseDocument(text, { schema: 'core', maxAliasCount: 100 } as never);
+  const document = parseDocument(text, { schema: 'core' });
   const marks = document.errors.map(({ pos: [from, to], message }) => ({
     from,
     to,

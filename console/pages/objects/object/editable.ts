@@ -1,6 +1,6 @@
 import type { ObjectMetadata } from 'ledgerplane/client';
 
-import type { ServedType } from '../../../server/types.ts';
+import type { ServedType } from '../../../server/served-types.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [member: string]: Json };

@@ -62,8 +62,12 @@ export function withValueAt(object: JsonObject, pointer: string, value: Json | u
 export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
   if (Array.isArray(left) && Array.isArray(right))
-    return left.length === right.length && left.every((value: Json, index) => isEqual(value, right[index]));
+    return left.length === right.length && left.every((value: Json, index) => isEqual(value, elementOf(right, index)));
   if (!isJsonObject(left) || !isJsonObject(right)) return false;
   const names = Object.keys(left);
   return names.length === Object.keys(right).length && names.every((name) => isEqual(left[name], right[name]));
+}
+
+function elementOf(values: readonly Json[], index: number): Json | undefined {
+  return values[index];
 }

@@ -1,5 +1,5 @@
 import { resolved, type JsonSchema, type TypeSchema } from '../../../server/type-schema.ts';
-import type { ServedType } from '../../../server/types.ts';
+import type { ServedType } from '../../../server/served-types.ts';
 import { isJsonObject, type Json, type JsonObject } from './editable.ts';
 
 /** The deepest level of required members that is filled in. */

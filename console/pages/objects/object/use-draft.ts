@@ -29,58 +29,58 @@ export type Draft = {
 
 const settleMs = 450;
 
-/**
- * The draft of an object as text. After each pause in typing, `dryRun` asks the server, whose problems are then marked at
- * their places in the text.
- */
-export function useDraft(
-  initial: JsonObject,
-  dryRun: (value: JsonObject, signal: AbortSignal) => Promise<unknown>,
-): Draft {
-  const { t } = useI18n();
-  const language = shallowRef<EditorLanguage>('yaml');
-  const saved = shallowRef(initial);
-  const text = shallowRef(textOf(initial, 'yaml'));
-  const status = shallowRef<CheckStatus>('idle');
-  const problems = shallowRef<readonly { readonly pointer: string; readonly detail: string }[]>([]);
-  const refusal = shallowRef<Error>();
-  const read = computed(() =>
-    readText(text.value, { tooLong: t('objects.edit.tooLong'), noObject: t('objects.edit.noObject') }),
-  );
-  const isChanged = computed(() => text.value !== textOf(saved.value, language.value));
-  const marks = computed<readonly Marked[]>(() => {
-    const { value: now } = read;
-    if (!now.ok) return now.marks;
-    return problems.value.map(({ pointer, detail }) => ({ ...now.locate(pointer), message: `${pointer}: ${detail}` }));
-  });
+type Problems = {
+  readonly status: Ref<CheckStatus>;
+  readonly found: Ref<ClientError['errors']>;
+  readonly refusal: Ref<Error | undefined>;
+  readonly clear: (status: CheckStatus) => void;
+  readonly refuse: (error: unknown) => void;
+};
 
-  const refuse = (error: unknown): void => {
-    const isRefusal = error instanceof ClientError;
-    status.value = isRefusal && error.status < 500 && error.status !== 429 ? 'invalid' : 'unknown';
-    problems.value = isRefusal ? error.errors : [];
-    refusal.value = isRefusal && error.errors.length === 0 ? error : undefined;
+function useProblems(): Problems {
+  const status = shallowRef<CheckStatus>('idle');
+  const found = shallowRef<ClientError['errors']>([]);
+  const refusal = shallowRef<Error>();
+  return {
+    status,
+    found,
+    refusal,
+    clear: (now) => {
+      found.value = [];
+      refusal.value = undefined;
+      status.value = now;
+    },
+    refuse: (error) => {
+      const isRefusal = error instanceof ClientError;
+      status.value = isRefusal && error.status < 500 && error.status !== 429 ? 'invalid' : 'unknown';
+      found.value = isRefusal ? error.errors : [];
+      refusal.value = isRefusal && error.errors.length === 0 ? error : undefined;
+    },
   };
+}
+
+type DryRun = (value: JsonObject, signal: AbortSignal) => Promise<unknown>;
+
+/** Asks the server after each pause in typing. Only the answer about the present text counts. */
+function checkWhileTyping(text: Ref<string>, read: ComputedRef<ReadText>, problems: Problems, dryRun: DryRun): void {
   let checking: AbortController | undefined;
+  let cancel = (): void => undefined;
   const check = async (): Promise<void> => {
     const { value: now } = read;
     if (!now.ok) {
-      status.value = 'invalid';
+      problems.clear('invalid');
       return;
     }
     checking = new AbortController();
     const { signal } = checking;
-    status.value = 'checking';
+    problems.status.value = 'checking';
     try {
       await dryRun(now.value, signal);
-      if (signal.aborted) return;
-      problems.value = [];
-      refusal.value = undefined;
-      status.value = 'valid';
+      if (!signal.aborted) problems.clear('valid');
     } catch (error) {
-      if (!signal.aborted) refuse(error);
+      if (!signal.aborted) problems.refuse(error);
     }
   };
-  let cancel = (): void => undefined;
   const forget = (): void => {
     cancel();
     checking?.abort();
@@ -90,20 +90,42 @@ export function useDraft(
     cancel = after(settleMs, () => void check());
   });
   onScopeDispose(forget);
+}
+
+/**
+ * The draft of an object as text. After each pause in typing, `dryRun` asks the server. The problems that it finds are
+ * then marked at their places in the text.
+ */
+export function useDraft(initial: JsonObject, dryRun: DryRun): Draft {
+  const { t } = useI18n();
+  const language = shallowRef<EditorLanguage>('yaml');
+  const saved = shallowRef(initial);
+  const text = shallowRef(textOf(initial, 'yaml'));
+  const problems = useProblems();
+  const read = computed(() =>
+    readText(text.value, { tooLong: t('objects.edit.tooLong'), noObject: t('objects.edit.noObject') }),
+  );
+  const marks = computed<readonly Marked[]>(() => {
+    const { value: now } = read;
+    if (!now.ok) return now.marks;
+    return problems.found.value.map(({ pointer, detail }) => ({
+      ...now.locate(pointer),
+      message: `${pointer}: ${detail}`,
+    }));
+  });
+  checkWhileTyping(text, read, problems, dryRun);
   return {
     text,
     language,
     read,
     marks,
-    status,
-    refusal,
-    isChanged,
+    status: problems.status,
+    refusal: problems.refusal,
+    isChanged: computed(() => text.value !== textOf(saved.value, language.value)),
     reset: (value) => {
       saved.value = value;
       text.value = textOf(value, language.value);
-      problems.value = [];
-      refusal.value = undefined;
-      status.value = 'idle';
+      problems.clear('idle');
     },
     replace: (value) => {
       text.value = textOf(value, language.value);
@@ -113,6 +135,6 @@ export function useDraft(
       language.value = chosen;
       if (now.ok) text.value = textOf(now.value, chosen);
     },
-    refuse,
+    refuse: problems.refuse,
   };
 }

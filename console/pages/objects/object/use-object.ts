@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/vue-query';
 import { ClientError } from 'ledgerplane/client';
 import { computed, onScopeDispose, shallowRef, watch, type ComputedRef, type Ref } from 'vue';
 
-import type { ServedType } from '../../../server/types.ts';
+import type { ServedType } from '../../../server/served-types.ts';
 import { useServer } from '../../../server/use-server.ts';
 import type { ShownObject } from './editable.ts';
 

@@ -2,7 +2,7 @@ import { ClientError, type RemoteClient } from 'ledgerplane/client';
 import { shallowRef, type Ref } from 'vue';
 
 import { after } from '../../../server/browser-clock.ts';
-import type { ServedType } from '../../../server/types.ts';
+import type { ServedType } from '../../../server/served-types.ts';
 import { pageSize, RowPages } from './row-pages.ts';
 import { readRows, tableForm, type Column, type Row, type TableAnswer, type TableQuery } from './table-answer.ts';
 
@@ -18,9 +18,9 @@ const rereadMs = 700;
 const appliedMax = 500;
 
 /**
- * The rows of a list of any length, which follow changes. Only the visible rows and some more are in memory. A change of
- * a row in memory is shown with the next frame; rows that are added, removed or moved cause the visible rows to be read
- * again, at most once in `rereadMs`.
+ * The rows of a list of any length, which follow changes. Only the visible rows and some more are in memory. A change
+ * of a row in memory is shown with the next frame; rows that are added, removed or moved cause the visible rows to be
+ * read again, at most once in `rereadMs`.
  */
 export class LiveTable {
   readonly columns: Ref<readonly Column[]> = shallowRef([]);

@@ -1,6 +1,6 @@
 import type { ObjectMetadata, RemoteClient } from 'ledgerplane/client';
 
-import { apiPath, type ServedType } from '../../../server/types.ts';
+import { apiPath, type ServedType } from '../../../server/served-types.ts';
 
 export type Cell = string | number | boolean | null;
 

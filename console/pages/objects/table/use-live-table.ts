@@ -1,6 +1,6 @@
 import { onScopeDispose, shallowRef, watch, type Ref } from 'vue';
 
-import type { ServedType } from '../../../server/types.ts';
+import type { ServedType } from '../../../server/served-types.ts';
 import { useServer } from '../../../server/use-server.ts';
 import { LiveTable } from './live-table.ts';
 import type { TableQuery } from './table-answer.ts';
