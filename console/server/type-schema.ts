@@ -52,7 +52,10 @@ export function resolved(schema: JsonSchema, components: TypeSchema['components'
   const { $ref: named, allOf } = schema;
   if (typeof named === 'string' && named.startsWith(reference))
     return components[named.slice(reference.length)] ?? schema;
-  if (!Array.isArray(allOf) || allOf.length !== 1) return schema;
-  const [only]: readonly (JsonSchema | undefined)[] = allOf;
-  return only === undefined ? schema : { ...resolved(only, components), ...schema, allOf: undefined };
+  const only: unknown = Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined;
+  return isSchema(only) ? { ...resolved(only, components), ...schema, allOf: undefined } : schema;
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -22,6 +22,7 @@ export type Draft = {
   readonly isChanged: ComputedRef<boolean>;
   readonly reset: (value: JsonObject) => void;
   readonly replace: (value: JsonObject) => void;
+  readonly type: (text: string) => void;
   readonly speak: (language: EditorLanguage) => void;
   /** Shows the problems of a refused write like those of a dry run. */
   readonly refuse: (error: unknown) => void;
@@ -129,6 +130,9 @@ export function useDraft(initial: JsonObject, dryRun: DryRun): Draft {
     },
     replace: (value) => {
       text.value = textOf(value, language.value);
+    },
+    type: (typed) => {
+      text.value = typed;
     },
     speak: (chosen) => {
       const { value: now } = read;
