@@ -64,7 +64,7 @@ export class Requests {
     throw this.refusal(response, await this.text(response, sent.signal));
   }
 
-  /** Returns a response of any status. Rejects redirects, since the credentials are for the named server only. */
+  /** Returns a response of any status. Rejects redirects, because the credentials are for the named server only. */
   async answer(path: string, sent: Sent): Promise<Response> {
     const { method = 'GET', query = {}, body, signal } = sent;
     const headers = await this.#headers(method, sent);

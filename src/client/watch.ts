@@ -24,7 +24,7 @@ export type WatchOptions<T = PluginObject> = {
    */
   readonly accept?: string | undefined;
   /**
-   * Called before each wait for a new connection. The argument is the error, or undefined if the server ended the
+   * Called before each wait for a new connection. The argument is the error; undefined if the server ended the
    * connection.
    */
   readonly onRetry?: ((error: unknown) => void) | undefined;

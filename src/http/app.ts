@@ -156,7 +156,7 @@ export class App {
     return this.#dependencies.console?.answer(req, info);
   }
 
-  /** Returns the account of the request, for the fair scheduling of the work on responses. */
+  /** Returns the account of the request, for the fair scheduling of responses. */
   #accountOf({ req, subject }: Served): string {
     return accountOf(clientOf(subject ?? visitor, this.#dependencies.senderOf(req).address));
   }

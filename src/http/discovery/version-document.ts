@@ -5,9 +5,9 @@
 export const kubernetesRelease = { major: '1', minor: '35' } as const;
 
 /**
- * Returns Kubernetes' members, followed by the platform's own members `name`, `version` and `domain`. `version` is a
- * semantic version. `gitVersion` contains `version` as build metadata, which version comparisons ignore. Front ends
- * need the domain for the names of the platform's groups.
+ * Returns Kubernetes' members, and the platform's members `name`, `version` and `domain`. `version` is a semantic
+ * version. In `gitVersion`, the version is build metadata, which version comparisons ignore. Front ends need the domain
+ * for the names of the platform's groups.
  */
 export function versionDocument(version: string, domain: string): Readonly<Record<string, string>> {
   const { major, minor } = kubernetesRelease;
