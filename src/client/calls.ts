@@ -22,6 +22,10 @@ export function callsOf(requests: Requests): RemoteCalls {
     const response = await requests.send(path, { method, body, signal });
     return decodeObject<T>(await requests.text(response, signal));
   };
+  const textOf = async (path: string, options: RequestOptions = {}): Promise<string> => {
+    if (!path.startsWith('/')) throw new TypeError('the path of a request must start with /');
+    return requests.text(await requests.send(path, options), options.signal);
+  };
   return {
     get: async <T>(type: TypeName, name: string, { signal, at }: GetOptions = {}) => {
       const response = await requests.answer(pathOf(type, name), { query: { at }, signal });
@@ -47,12 +51,11 @@ export function callsOf(requests: Requests): RemoteCalls {
       const preconditions = preconditionsIn(options);
       return write('DELETE', pathOf(type, name), preconditions && { preconditions }, options);
     },
-    request: async <T>(path: string, options: RequestOptions = {}) => {
-      if (!path.startsWith('/')) throw new TypeError('the path of a request must start with /');
-      const response = await requests.send(path, options);
-      const text = await requests.text(response, options.signal);
+    request: async <T>(path: string, options?: RequestOptions) => {
+      const text = await textOf(path, options);
       return text === '' ? undefined : decodeObject<T>(text);
     },
+    requestText: textOf,
   };
 }
 

@@ -33,10 +33,12 @@ export type RequestOptions = CallOptions & {
   readonly query?: Query;
   /** The body, which is sent as JSON. */
   readonly body?: unknown;
-  /** The media type of the response, which must be a form of JSON; `application/json` by default. */
+  /** The media type of the response; `application/json` by default. For `request` it must be a form of JSON. */
   readonly accept?: string | undefined;
   /** The media type of the body; by default a merge patch for the method PATCH, otherwise `application/json`. */
   readonly contentType?: string | undefined;
+  /** The entity tag that the object must have, such as `"3"`; otherwise the server refuses the request (412). */
+  readonly ifMatch?: string | undefined;
 };
 
 /**
@@ -81,6 +83,8 @@ export type RemoteClient = {
    * the decoded JSON, which is not checked against `T`; with undefined if the response has no body.
    */
   request<T = unknown>(path: string, options?: RequestOptions): Promise<T | undefined>;
+  /** Sends a request like `request`, and resolves with the text of the response, which needs not be JSON. */
+  requestText(path: string, options?: RequestOptions): Promise<string>;
   /** Yields all objects, read page by page. An object that exists during the whole call is yielded exactly once. */
   items<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<T, void, undefined>;
   /** Yields the list page by page. */

@@ -23,6 +23,7 @@ export type Sent = {
   readonly accept?: string | undefined;
   /** Replaces the content type of the body: a merge patch for the method PATCH, otherwise JSON. */
   readonly contentType?: string | undefined;
+  readonly ifMatch?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -106,11 +107,12 @@ export class Requests {
     }
   }
 
-  async #headers(method: string, { accept = json, body, contentType }: Sent): Promise<Record<string, string>> {
+  async #headers(method: string, { accept = json, body, contentType, ifMatch }: Sent): Promise<Record<string, string>> {
     const { token, session } = this.#credentials;
     const headers: Record<string, string> = { accept };
     if (body !== undefined)
       headers['content-type'] = contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : json);
+    if (ifMatch !== undefined) headers['if-match'] = ifMatch;
     if (token !== undefined)
       headers['authorization'] = `Bearer ${checked(typeof token === 'string' ? token : await token())}`;
     if (session?.csrfToken !== undefined && method !== 'GET') headers['x-csrf-token'] = session.csrfToken;

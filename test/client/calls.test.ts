@@ -62,6 +62,18 @@ test('the calls are those of plugin code, with its errors', async (t) => {
   await t.rejects(client.update(named, { spec: {} }), TypeError);
 });
 
+test('a request may have a precondition, and a response may be text', async (t) => {
+  const { client } = await started(t);
+  const { metadata } = await client.create(widget, { metadata: { name: 'lamp' }, spec: { title: 'Lamp' } });
+  await client.patch(widget, 'lamp', { spec: { title: 'Lump' } });
+  const path = '/apis/example.com/v1alpha1/widgets/lamp/restore';
+  const options = { method: 'POST', query: { at: metadata.resourceVersion } };
+  t.match(await rejection(client.request(path, { ...options, ifMatch: '"0"' })), { status: 412 });
+  t.match(await client.request(path, { ...options, ifMatch: '"1"' }), { spec: { title: 'Lamp' } });
+  t.match(await client.requestText('/livez', { accept: 'text/plain' }), /^\S/u);
+  t.match(await rejection(client.requestText('/nothing/at/all')), { status: 404 });
+});
+
 test('a name is one segment of the path, and the core group has its own root', async (t) => {
   const server = await ScriptedServer.start(t);
   const client = connect({ url: `${server.url}/below/here/` });

@@ -1,0 +1,22 @@
+import { computed, type ComputedRef } from 'vue';
+import { useRoute } from 'vue-router';
+
+import type { ServedType } from '../../../server/types.ts';
+import { useTypes } from '../../../server/use-server.ts';
+
+/**
+ * Returns the type in the address of the page, `…/:group/:version/:plural`. A type that is not served any more keeps its
+ * history, so an unknown type has the members that its address shows.
+ */
+export function useAddressedType(): ComputedRef<ServedType> {
+  const route = useRoute();
+  const { find } = useTypes();
+  return computed(() => {
+    const [group = '', version = '', plural = ''] = ['group', 'version', 'plural'].map((part) =>
+      String(route.params[part]),
+    );
+    const own = group === '-' ? '' : group;
+    const unknown = { kind: plural, singular: plural, verbs: [], shortNames: [], subresources: [] };
+    return find(own, version, plural) ?? { group: own, version, plural, ...unknown };
+  });
+}

@@ -1,0 +1,42 @@
+import { base64, exactBase64 } from './bytes.ts';
+import type { Checkpoint } from './signed-note.ts';
+
+/** The last checkpoint that this browser has verified, and the keys that it trusts, in base64. */
+export type Remembered = {
+  readonly checkpoint: Checkpoint;
+  readonly keys: readonly string[];
+  /** The time of the verification, in RFC 3339. */
+  readonly time: string;
+};
+
+/** One server has one place for each address at which this browser reaches it. */
+const place = 'ledgerplane.checkpoint';
+
+/** Returns undefined if the browser remembers nothing, or nothing readable. */
+export function remembered(): Remembered | undefined {
+  try {
+    const { origin, size, root, keys, time } = JSON.parse(localStorage.getItem(place) ?? '') as Stored;
+    const bytes = exactBase64(root);
+    if (bytes === undefined) return undefined;
+    return { checkpoint: { origin, size, root: bytes }, keys: keys.map(String), time };
+  } catch {
+    return undefined;
+  }
+}
+
+type Stored = {
+  readonly origin: string;
+  readonly size: number;
+  readonly root: string;
+  readonly keys: readonly string[];
+  readonly time: string;
+};
+
+export function remember({ checkpoint: { origin, size, root }, keys, time }: Remembered): void {
+  const stored: Stored = { origin, size, root: base64(root), keys, time };
+  localStorage.setItem(place, JSON.stringify(stored));
+}
+
+export function forget(): void {
+  localStorage.removeItem(place);
+}

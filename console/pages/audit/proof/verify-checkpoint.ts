@@ -1,0 +1,106 @@
+import type { RemoteClient } from 'ledgerplane/client';
+
+import { now } from '../../../server/browser-clock.ts';
+import { exactBase64, hasWebCrypto, type Bytes } from './bytes.ts';
+import { verdictOf, type Check } from './check.ts';
+import { isConsistent } from './merkle.ts';
+import { remember, remembered, type Remembered } from './remembered.ts';
+import {
+  parseCheckpoint,
+  parseNote,
+  parseVerifierKey,
+  trustedKeys,
+  verifyNote,
+  type Checkpoint,
+  type ListedKey,
+  type Note,
+} from './signed-note.ts';
+
+/** A checkpoint of the server, and the result of its verification in this browser. */
+export type VerifiedCheckpoint = {
+  /** The signed note, as the server sent it. */
+  readonly note: string;
+  readonly checkpoint: Checkpoint;
+  /** The ids of the keys that signed it. */
+  readonly signedBy: readonly string[];
+  readonly keys: readonly ListedKey[];
+  readonly checks: readonly Check[];
+  /** The checkpoint that this browser had remembered before. */
+  readonly before: Remembered | undefined;
+};
+
+const tree = '/audit/tree';
+
+/**
+ * Reads the present checkpoint and verifies it: its signature, and that its tree extends the last one that this browser
+ * has verified. Remembers it if all checks pass.
+ */
+export async function verifyCheckpoint(client: RemoteClient, signal: AbortSignal): Promise<VerifiedCheckpoint> {
+  const [text, listed] = await Promise.all([
+    client.requestText(`${tree}/checkpoint`, { accept: 'text/plain', signal }),
+    client.request<{ readonly items: readonly ListedKey[] }>(`${tree}/keys`, { signal }),
+  ]);
+  const note = parseNote(text);
+  const checkpoint = note === undefined ? undefined : parseCheckpoint(note.text);
+  if (note === undefined || checkpoint === undefined) throw new Error(`The response is not a checkpoint: ${text}`);
+  const keys = listed?.items ?? [];
+  const before = remembered();
+  const signedBy = note.signatures.map(({ id }) => id);
+  const known = { note: text, checkpoint, signedBy, keys, before };
+  if (!hasWebCrypto()) return { ...known, checks: [{ key: 'noCrypto', state: 'unknown' }] };
+  const isSameTree = before?.checkpoint.origin === checkpoint.origin;
+  const trusted = await trustedKeys(keys, before?.keys ?? []);
+  const checks = [
+    await signatureCheck(note, keys, trusted),
+    ...(before === undefined ? [] : [await historyCheck(client, { before, checkpoint, isSameTree }, signal)]),
+  ];
+  if (verdictOf(checks) !== 'failed' && (before === undefined || isSameTree))
+    remember({ checkpoint, keys: trusted, time: new Date(now()).toISOString() });
+  return { ...known, checks };
+}
+
+async function signatureCheck(note: Note, listed: readonly ListedKey[], trusted: readonly string[]): Promise<Check> {
+  const all = await Promise.all(
+    listed.map(async ({ key, verifierKey = '' }) => ({ key, verifier: await parseVerifierKey(verifierKey) })),
+  );
+  const verifiers = all.flatMap(({ key, verifier }) => (verifier === undefined ? [] : [{ key, verifier }]));
+  const known = verifiers.filter(({ key }) => trusted.includes(key)).map(({ verifier }) => verifier);
+  const verdict = await verifyNote(note, known);
+  if (verdict === 'signed') return { key: 'signed', state: 'passed' };
+  if (verdict === 'uncheckable') return { key: 'uncheckable', state: 'unknown' };
+  if (verdict === 'forged') return { key: 'forged', state: 'failed' };
+  const byOthers = await verifyNote(
+    note,
+    verifiers.map(({ verifier }) => verifier),
+  );
+  return byOthers === 'signed' ? { key: 'untrustedKey', state: 'failed' } : { key: 'unsigned', state: 'failed' };
+}
+
+type History = { readonly before: Remembered; readonly checkpoint: Checkpoint; readonly isSameTree: boolean };
+
+async function historyCheck(
+  client: RemoteClient,
+  { before, checkpoint, isSameTree }: History,
+  signal: AbortSignal,
+): Promise<Check> {
+  const values = { size: before.checkpoint.size, time: before.time };
+  if (!isSameTree) return { key: 'otherTree', state: 'failed', values };
+  if (before.checkpoint.size > checkpoint.size) return { key: 'shrunk', state: 'failed', values };
+  const query = { from: before.checkpoint.size, to: checkpoint.size };
+  const answer = await client.request<Hashes>(`${tree}/consistency`, { query, signal });
+  const isExtended = await isConsistent({
+    oldSize: before.checkpoint.size,
+    oldRoot: before.checkpoint.root,
+    size: checkpoint.size,
+    root: checkpoint.root,
+    hashes: hashesIn(answer),
+  });
+  return isExtended ? { key: 'extends', state: 'passed', values } : { key: 'rewritten', state: 'failed', values };
+}
+
+export type Hashes = { readonly hashes: readonly string[] };
+
+/** Returns the hashes of a proof. A malformed one becomes an empty one, with which no proof is valid. */
+export function hashesIn(answer: Hashes | undefined): readonly Bytes[] {
+  return (answer?.hashes ?? []).map((hash) => exactBase64(hash) ?? new Uint8Array());
+}
