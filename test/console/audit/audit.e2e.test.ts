@@ -48,7 +48,7 @@ test('a flood of events leaves a bounded list, of which no event is missing', wi
     while (await more.isVisible()) {
       const before = await events.getByRole('button').count();
       await more.click();
-      await page.waitForFunction(`document.querySelectorAll('.events button.line').length !== ${String(before)}`);
+      await events.getByRole('button').nth(before).waitFor();
     }
     const shown = new Set(await events.locator('bdi').allInnerTexts());
     t.strictSame(
@@ -184,7 +184,7 @@ test('people without the permission do not see the page, and see no other data',
   await new Administration(stage.server.url).user('outsider');
   await stage.visit(t, { user: 'outsider', password: passwordOf('outsider') }, async ({ page, open }) => {
     await open('/audit');
-    await page.getByRole('heading', { name: 'You do not have access to this page' }).waitFor();
+    await page.getByText('You do not have access to this page').waitFor();
     await open('/history/example.com/v1alpha1/widgets/before');
     await page.getByRole('alert').waitFor();
     t.match(await page.getByRole('alert').innerText(), /forbidden|may not|cannot/iu);

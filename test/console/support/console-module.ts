@@ -8,7 +8,6 @@ import { repository } from '../../architecture/repository.ts';
  * Imports a module of the console, which is not compiled with the tests, because its code is for browsers. `path` is
  * relative to `console/`. The caller names the exports that it uses as `T`.
  */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the exports
 export async function importConsoleModule<T>(path: string): Promise<T> {
   const result = await build({
     configFile: false,

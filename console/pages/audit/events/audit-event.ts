@@ -48,7 +48,7 @@ export type AuditEvent = EventCause & {
   readonly correlationId?: string;
   readonly dataSha256?: string;
   readonly object?: PastObject;
-  readonly data?: JsonObject;
+  readonly data?: object;
 };
 
 /** The content of an `AccessRecorded` event: log-ins and refusals of about one second. */

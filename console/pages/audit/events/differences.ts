@@ -12,16 +12,20 @@ export type Difference = {
 };
 
 /** Members that every write changes, or that only repeat the event. */
-const bookkeeping = new Set(['metadata.resourceVersion', 'metadata.version', 'metadata.generation']);
+const bookkeeping = ['metadata.resourceVersion', 'metadata.version', 'metadata.generation'];
+/** Members that each object has from the beginning, and that never change. */
+const identity = ['apiVersion', 'kind', 'metadata.name', 'metadata.uid', 'metadata.creationTimestamp'];
 
 /**
  * Returns the differences from one state to another, without the bookkeeping of the server: objects are compared by
- * member, lists by their changed middle. `before` is undefined for the first state of an object.
+ * member, lists by their changed middle. `before` is undefined for the first state of an object, which is shown without
+ * its identity.
  */
 export function differences(before: Json | undefined, after: Json | undefined): readonly Difference[] {
   const found: Difference[] = [];
   compare('', before, after, found);
-  return found.filter(({ path }) => !bookkeeping.has(path));
+  const left = new Set(before === undefined ? [...bookkeeping, ...identity] : bookkeeping);
+  return found.filter(({ path }) => !left.has(path));
 }
 
 function compare(path: string, before: Json | undefined, after: Json | undefined, into: Difference[]): void {
@@ -111,5 +115,6 @@ export function cut(text: string): string {
 
 /** Returns a value as text: a text as it is, anything else as JSON. */
 export function shownValue(value: Json | undefined): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -33,5 +33,9 @@ async function readBefore({ client, domain, signal }: Start, event: AuditEvent):
 
 /** Returns the log-ins and refusals in an event; undefined for another event. */
 export function accessDataOf(event: AuditEvent | undefined): AccessData | undefined {
-  return event?.event === 'AccessRecorded' ? (event.data as AccessData | undefined) : undefined;
+  return event !== undefined && isAccess(event) ? event.data : undefined;
+}
+
+function isAccess(event: AuditEvent): event is AuditEvent & { readonly data: AccessData } {
+  return event.event === 'AccessRecorded' && event.data !== undefined;
 }

@@ -37,8 +37,8 @@ export function useHistory(place: () => { readonly type: TypeName; readonly name
   const pages = useInfiniteQuery({
     queryKey: key,
     queryFn: async ({ pageParam, signal }) =>
-      read({ limit: pageEntries, include: 'object', continue: pageParam }, signal),
-    initialPageParam: undefined as string | undefined,
+      read({ limit: pageEntries, include: 'object', continue: pageParam === '' ? undefined : pageParam }, signal),
+    initialPageParam: '',
     getNextPageParam: (page) => page.continue,
   });
   const entries = computed(() => (pages.data.value?.pages ?? []).flatMap(({ items }) => items));

@@ -49,13 +49,22 @@ export type Consistency = {
  * Returns whether the tree of `size` leaves begins with the tree of `oldSize` leaves (2.1.4.2), which has at least one
  * leaf. The proof of two equal trees is empty.
  */
-export async function isConsistent({ oldSize, oldRoot, size, root, hashes }: Consistency): Promise<boolean> {
+export async function isConsistent(consistency: Consistency): Promise<boolean> {
+  const { oldSize, oldRoot, size, root, hashes } = consistency;
   const isAsked = isCount(oldSize) && isCount(size) && oldSize > 0 && oldSize <= size;
   if (!isAsked || !areHashes([oldRoot, root, ...hashes])) return false;
   if (oldSize === size) return hashes.length === 0 && areEqual(oldRoot, root);
   // The verifier knows the hash of an old tree that is one full node, so the proof omits it.
   const [begin, ...rest] = Number.isInteger(Math.log2(oldSize)) ? [oldRoot, ...hashes] : hashes;
-  if (begin === undefined || rest.length === 0) return false;
+  return begin !== undefined && rest.length > 0 && areJoined(begin, rest, consistency);
+}
+
+/** Computes both roots from the last node that both trees have, and from the nodes beside its way to the roots. */
+async function areJoined(
+  begin: Bytes,
+  rest: readonly Bytes[],
+  { oldSize, oldRoot, size, root }: Consistency,
+): Promise<boolean> {
   const path = new Path(oldSize - 1, size);
   path.climbWhileRight();
   let [oldHash, newHash] = [begin, begin];

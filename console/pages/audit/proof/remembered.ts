@@ -1,4 +1,5 @@
 import { base64, exactBase64 } from './bytes.ts';
+import { membersOf, parsedJson } from '../events/json.ts';
 import type { Checkpoint } from './signed-note.ts';
 
 /** The last checkpoint that this browser has verified, and the keys that it trusts, in base64. */
@@ -14,14 +15,11 @@ const place = 'ledgerplane.checkpoint';
 
 /** Returns undefined if the browser remembers nothing, or nothing readable. */
 export function remembered(): Remembered | undefined {
-  try {
-    const { origin, size, root, keys, time } = JSON.parse(localStorage.getItem(place) ?? '') as Stored;
-    const bytes = exactBase64(root);
-    if (bytes === undefined) return undefined;
-    return { checkpoint: { origin, size, root: bytes }, keys: keys.map(String), time };
-  } catch {
-    return undefined;
-  }
+  const { origin, size, root, keys, time } = membersOf(parsedJson(localStorage.getItem(place) ?? ''));
+  const bytes = exactBase64(String(root));
+  if (typeof origin !== 'string' || typeof size !== 'number' || bytes === undefined) return undefined;
+  if (!Array.isArray(keys) || typeof time !== 'string') return undefined;
+  return { checkpoint: { origin, size, root: bytes }, keys: keys.map(String), time };
 }
 
 type Stored = {

@@ -41,22 +41,30 @@ export async function verifyCheckpoint(client: RemoteClient, signal: AbortSignal
     client.request<{ readonly items: readonly ListedKey[] }>(`${tree}/keys`, { signal }),
   ]);
   const note = parseNote(text);
-  const checkpoint = note === undefined ? undefined : parseCheckpoint(note.text);
+  const checkpoint = parseCheckpoint(note?.text ?? '');
   if (note === undefined || checkpoint === undefined) throw new Error(`The response is not a checkpoint: ${text}`);
   const keys = listed?.items ?? [];
   const before = remembered();
   const signedBy = note.signatures.map(({ id }) => id);
-  const known = { note: text, checkpoint, signedBy, keys, before };
-  if (!hasWebCrypto()) return { ...known, checks: [{ key: 'noCrypto', state: 'unknown' }] };
-  const isSameTree = before?.checkpoint.origin === checkpoint.origin;
+  const checks = hasWebCrypto()
+    ? await checksOf(client, { note, checkpoint, keys, before }, signal)
+    : [{ key: 'noCrypto', state: 'unknown' } as const];
+  return { note: text, checkpoint, signedBy, keys, before, checks };
+}
+
+type Given = Pick<VerifiedCheckpoint, 'checkpoint' | 'keys' | 'before'> & { readonly note: Note };
+
+async function checksOf(
+  client: RemoteClient,
+  { note, checkpoint, keys, before }: Given,
+  signal: AbortSignal,
+): Promise<readonly Check[]> {
   const trusted = await trustedKeys(keys, before?.keys ?? []);
-  const checks = [
-    await signatureCheck(note, keys, trusted),
-    ...(before === undefined ? [] : [await historyCheck(client, { before, checkpoint, isSameTree }, signal)]),
-  ];
-  if (verdictOf(checks) !== 'failed' && (before === undefined || isSameTree))
-    remember({ checkpoint, keys: trusted, time: new Date(now()).toISOString() });
-  return { ...known, checks };
+  const signature = await signatureCheck(note, keys, trusted);
+  const checks =
+    before === undefined ? [signature] : [signature, await historyCheck(client, { before, checkpoint }, signal)];
+  if (verdictOf(checks) !== 'failed') remember({ checkpoint, keys: trusted, time: new Date(now()).toISOString() });
+  return checks;
 }
 
 async function signatureCheck(note: Note, listed: readonly ListedKey[], trusted: readonly string[]): Promise<Check> {
@@ -76,15 +84,15 @@ async function signatureCheck(note: Note, listed: readonly ListedKey[], trusted:
   return byOthers === 'signed' ? { key: 'untrustedKey', state: 'failed' } : { key: 'unsigned', state: 'failed' };
 }
 
-type History = { readonly before: Remembered; readonly checkpoint: Checkpoint; readonly isSameTree: boolean };
+type History = { readonly before: Remembered; readonly checkpoint: Checkpoint };
 
 async function historyCheck(
   client: RemoteClient,
-  { before, checkpoint, isSameTree }: History,
+  { before, checkpoint }: History,
   signal: AbortSignal,
 ): Promise<Check> {
   const values = { size: before.checkpoint.size, time: before.time };
-  if (!isSameTree) return { key: 'otherTree', state: 'failed', values };
+  if (before.checkpoint.origin !== checkpoint.origin) return { key: 'otherTree', state: 'failed', values };
   if (before.checkpoint.size > checkpoint.size) return { key: 'shrunk', state: 'failed', values };
   const query = { from: before.checkpoint.size, to: checkpoint.size };
   const answer = await client.request<Hashes>(`${tree}/consistency`, { query, signal });

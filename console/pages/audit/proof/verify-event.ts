@@ -1,6 +1,7 @@
 import { ClientError, type RemoteClient } from 'ledgerplane/client';
 
-import { exactBase64, hasWebCrypto, hex, sha256, utf8, type Bytes } from './bytes.ts';
+import { membersOf, parsedJson } from '../events/json.ts';
+import { exactBase64, hasWebCrypto, hex, sha256, utf8 } from './bytes.ts';
 import type { Check } from './check.ts';
 import { isIncluded, leafHash } from './merkle.ts';
 import { hashesIn, verifyCheckpoint, type Hashes, type VerifiedCheckpoint } from './verify-checkpoint.ts';
@@ -63,19 +64,14 @@ type Entry = {
   readonly data: unknown;
 };
 
-/** Decodes an entry; without members if it is malformed. */
 function namedIn(entry: string): Partial<Entry> {
-  try {
-    const [, , revision, id, type, metadata, data] = JSON.parse(entry) as readonly unknown[];
-    return { revision, id, type, metadata, data };
-  } catch {
-    return {};
-  }
+  const members = parsedJson(entry);
+  const list: readonly unknown[] = Array.isArray(members) ? members : [];
+  const [, , revision, id, type, metadata, data] = list;
+  return { revision, id, type, metadata, data };
 }
 
 type Content = { readonly event: ProvenEvent; readonly index: number; readonly named: Partial<Entry> };
-type Recorded = string | { readonly base64?: string; readonly sha256?: string };
-type EventLine = { readonly kind: string; readonly metadata: Recorded; readonly data: Recorded };
 
 /**
  * Compares the recorded bytes, which an export contains, with the hashes in the leaf, and the actor and the time in
@@ -90,31 +86,35 @@ async function contentCheck(
   const path = `/apis/audit.${domain}/v1alpha1/export`;
   let lines: string;
   try {
-    lines = await client.requestText(path, { query: { from: leaf, until: leaf }, accept: '*/*', signal });
+    lines = await client.requestText(path, { query: { from: leaf, until: leaf }, accept: 'application/jsonl', signal });
   } catch (error) {
     if (error instanceof ClientError && error.status === 403) return { key: 'contentForbidden', state: 'unknown' };
     throw error;
   }
-  const line = lines
-    .split('\n')
-    .filter((each) => each !== '')
-    .map((each) => JSON.parse(each) as EventLine)
-    .find(({ kind }) => kind === 'Event');
-  if (line === undefined) return { key: 'otherContent', state: 'failed' };
-  const areRecorded = (await digestOf(line.metadata)) === named.metadata && (await digestOf(line.data)) === named.data;
-  const { actor, time } = JSON.parse(typeof line.metadata === 'string' ? line.metadata : '{}') as Partial<ProvenEvent>;
+  const { metadata, data } = eventLineIn(lines);
+  const areRecorded = (await digestOf(metadata)) === named.metadata && (await digestOf(data)) === named.data;
+  const { actor, time } = membersOf(typeof metadata === 'string' ? parsedJson(metadata) : undefined);
   if (!areRecorded || actor !== event.actor || !isShownTime(time, event.time))
     return { key: 'otherContent', state: 'failed' };
-  return { key: 'content', state: 'passed', values: { actor: actor ?? '', time: event.time } };
+  return { key: 'content', state: 'passed', values: { actor: event.actor ?? '', time: event.time } };
+}
+
+/** Returns the members of the event in an export of one event. */
+function eventLineIn(lines: string): Readonly<Record<string, unknown>> {
+  const decoded = lines.split('\n').map((line) => membersOf(parsedJson(line)));
+  return decoded.find(({ kind }) => kind === 'Event') ?? {};
 }
 
 /** A history shows no time earlier than that of an event before, so a shown time may be later than the recorded one. */
-function isShownTime(recorded: string | undefined, shown: string): boolean {
-  return recorded !== undefined && Date.parse(recorded) <= Date.parse(shown);
+function isShownTime(recorded: unknown, shown: string): boolean {
+  return typeof recorded === 'string' && Date.parse(recorded) <= Date.parse(shown);
 }
 
-async function digestOf(recorded: Recorded): Promise<string | undefined> {
-  if (typeof recorded !== 'string' && recorded.sha256 !== undefined) return recorded.sha256;
-  const bytes: Bytes | undefined = typeof recorded === 'string' ? utf8(recorded) : exactBase64(recorded.base64 ?? '');
+/** An export has bytes as text or in base64, and of secrets only the hash. */
+async function digestOf(recorded: unknown): Promise<string | undefined> {
+  if (typeof recorded === 'string') return hex(await sha256(utf8(recorded)));
+  const { sha256: digest, base64 } = membersOf(recorded);
+  if (typeof digest === 'string') return digest;
+  const bytes = typeof base64 === 'string' ? exactBase64(base64) : undefined;
   return bytes === undefined ? undefined : hex(await sha256(bytes));
 }
