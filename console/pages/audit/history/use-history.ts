@@ -4,7 +4,7 @@ import { computed, watch, type ComputedRef } from 'vue';
 
 import { apiPath } from '../../../server/types.ts';
 import { useServer } from '../../../server/use-server.ts';
-import { isLater, readEventPage, type HistoryEntry } from '../events/audit-event.ts';
+import { isLater, readEventPage, type HistoryEntry, type PastObject } from '../events/audit-event.ts';
 import { differences, type Difference } from '../events/differences.ts';
 
 /** An entry of a history, with its differences from the entry before. */
@@ -71,6 +71,18 @@ export function useHistory(place: () => { readonly type: TypeName; readonly name
   };
 }
 
+type Known = { readonly before: PastObject | undefined; readonly found: readonly Difference[] };
+/** Each further page shows all entries again, which stay the same objects. */
+const known = new WeakMap<HistoryEntry, Known>();
+
+function knownDifferences(entry: HistoryEntry, before: PastObject | undefined): readonly Difference[] {
+  const last = known.get(entry);
+  if (last !== undefined && last.before === before) return last.found;
+  const found = differences(before, entry.object);
+  known.set(entry, { before, found });
+  return found;
+}
+
 /** The last entry of an unfinished list is the state before another one, and is shown when its own is known. */
 function versionsOf(entries: readonly HistoryEntry[], hasMore: boolean): readonly Version[] {
   const shown = hasMore ? entries.slice(0, -1) : entries;
@@ -80,7 +92,7 @@ function versionsOf(entries: readonly HistoryEntry[], hasMore: boolean): readonl
     const before = older?.uid === entry.uid && older.event !== 'ObjectDeleted' ? older.object : undefined;
     return {
       entry,
-      differences: differences(before, entry.object),
+      differences: knownDifferences(entry, before),
       endsEarlierLife: newer !== undefined && newer.uid !== entry.uid,
     };
   });
