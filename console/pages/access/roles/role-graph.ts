@@ -1,0 +1,63 @@
+import type { Role, RoleMap } from '../access-objects.ts';
+
+/**
+ * A role in the tree of included roles. `repeated`: its own inclusions are shown elsewhere in the tree. `cycle`: it
+ * includes itself by way of the roles above it. `missing`: no role has this name.
+ */
+export type IncludedRole = {
+  readonly name: string;
+  readonly role: Role | undefined;
+  /** `aggregated`: the role adds itself to the role above by a label. */
+  readonly how: 'dependency' | 'aggregated';
+  readonly state: 'open' | 'repeated' | 'cycle' | 'missing';
+  readonly children: readonly IncludedRole[];
+};
+
+/** Returns the names of the roles that each role includes directly, hidden ones left out. */
+function inclusionsOf(roles: RoleMap): (name: string) => readonly (readonly [string, IncludedRole['how']])[] {
+  const aggregated = new Map<string, string[]>();
+  for (const { name, aggregatesTo } of roles.values())
+    for (const target of aggregatesTo) aggregated.set(target, [...(aggregated.get(target) ?? []), name]);
+  return (name) =>
+    [
+      ...(roles.get(name)?.dependencies ?? []).map((each) => [each, 'dependency'] as const),
+      ...(aggregated.get(name) ?? []).map((each) => [each, 'aggregated'] as const),
+    ].filter(([each]) => roles.get(each)?.isHidden !== true);
+}
+
+/** Returns the tree of the roles that a role includes. Each role is opened once, so cycles end. */
+export function includedRoles(root: string, roles: RoleMap): readonly IncludedRole[] {
+  const inclusions = inclusionsOf(roles);
+  const opened = new Set([root]);
+  const childrenOf = (name: string, above: readonly string[]): readonly IncludedRole[] =>
+    inclusions(name).map(([child, how]) => {
+      const role = roles.get(child);
+      const node = { name: child, role, how };
+      if (role === undefined) return { ...node, state: 'missing', children: [] };
+      if (above.includes(child)) return { ...node, state: 'cycle', children: [] };
+      if (opened.has(child)) return { ...node, state: 'repeated', children: [] };
+      opened.add(child);
+      return { ...node, state: 'open', children: childrenOf(child, [...above, child]) };
+    });
+  return childrenOf(root, [root]);
+}
+
+/** Returns for each role that the given roles include, other than themselves, the role that includes it. */
+export function includedBy(names: readonly string[], roles: RoleMap): ReadonlyMap<string, string> {
+  const inclusions = inclusionsOf(roles);
+  const by = new Map<string, string>();
+  // The iteration over the list includes the entries that are added meanwhile.
+  const visited = [...names];
+  for (const name of visited)
+    for (const [included] of inclusions(name)) {
+      if (by.has(included) || included === name) continue;
+      by.set(included, name);
+      visited.push(included);
+    }
+  return by;
+}
+
+/** Returns the visible roles that include a role directly by their dependencies. */
+export function dependentsOf(name: string, roles: readonly Role[]): readonly Role[] {
+  return roles.filter(({ dependencies }) => dependencies.includes(name));
+}

@@ -1,0 +1,14 @@
+/** Characters that people can tell apart and type on every keyboard. */
+const alphabet = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const length = 20;
+
+/** Returns a random password of 20 characters (116 bits). */
+export function generatePassword(): string {
+  // Bytes above the last whole multiple of the alphabet's length would favour its first characters.
+  const usable = 256 - (256 % alphabet.length);
+  let password = '';
+  while (password.length < length)
+    for (const byte of crypto.getRandomValues(new Uint8Array(length)))
+      if (byte < usable && password.length < length) password += alphabet.charAt(byte % alphabet.length);
+  return password;
+}
