@@ -31,11 +31,13 @@ export type RequestOptions = CallOptions & {
   readonly method?: string;
   /** The query parameters; a list becomes repeated parameters. */
   readonly query?: Query;
-  /** The body, which is sent as JSON. */
+  /** The body, which is sent as JSON; a `FormData`, for example with a file, as `multipart/form-data`. */
   readonly body?: unknown;
   /** The media type of the response; `application/json` by default. For `request` it must be a form of JSON. */
   readonly accept?: string | undefined;
-  /** The media type of the body; by default a merge patch for the method PATCH, otherwise `application/json`. */
+  /**
+   * The media type of a body of JSON; by default a merge patch for the method PATCH, otherwise `application/json`.
+   */
   readonly contentType?: string | undefined;
   /** The entity tag that the object must have, such as `"3"`; otherwise the server refuses the request (412). */
   readonly ifMatch?: string | undefined;

@@ -74,7 +74,7 @@ export class Requests {
       headers,
       redirect: 'error',
       credentials: this.#credentials.session === undefined ? 'omit' : 'same-origin',
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     };
     const arriving = this.#fetch(this.#base + path + queryOf(query), init);
@@ -110,7 +110,8 @@ export class Requests {
   async #headers(method: string, { accept = json, body, contentType, ifMatch }: Sent): Promise<Record<string, string>> {
     const { token, session } = this.#credentials;
     const headers: Record<string, string> = { accept };
-    if (body !== undefined)
+    // `fetch` sets the type of a form, because the type contains the boundary between the parts.
+    if (body !== undefined && !(body instanceof FormData))
       headers['content-type'] = contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : json);
     if (ifMatch !== undefined) headers['if-match'] = ifMatch;
     if (token !== undefined)

@@ -36,6 +36,8 @@ export type Operation = {
   readonly description?: string;
   /** `action` is Kubernetes' name for the verb. `kind` is the kind that the operation reads or writes. */
   readonly action?: string;
+  /** The plugin of a custom route. */
+  readonly plugin?: string;
   readonly kind?: GroupVersionKind;
   readonly parameters: readonly Parameter[];
   readonly body?: Content & { readonly required: boolean };
@@ -62,12 +64,13 @@ export function* itemsOf(operations: readonly Operation[], form: (operation: Ope
   }
 }
 
-export function commonMembers({ operationId, tag, summary, description, action, kind }: Operation): Members {
+export function commonMembers({ operationId, tag, summary, description, action, plugin, kind }: Operation): Members {
   return {
     tags: [tag],
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description }),
     operationId,
+    ...(plugin === undefined ? {} : { 'x-ledgerplane-plugin': plugin }),
     ...(action === undefined ? {} : { 'x-kubernetes-action': action }),
     ...(kind === undefined ? {} : { 'x-kubernetes-group-version-kind': kind }),
   };

@@ -51,6 +51,7 @@ export function routeOperation(route: DescribedRoute, context: RouteContext): Op
     path: route.path,
     operationId,
     tag: `${group}/${version}`,
+    plugin: route.plugin,
     ...(route.summary === undefined ? {} : { summary: route.summary }),
     parameters: route.parameters.map(({ name, in: place, required, schema }) => ({
       name,

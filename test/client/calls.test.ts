@@ -282,3 +282,15 @@ test('a request without a body in its response resolves with undefined', async (
   (await server.asked()).response.writeHead(204).end();
   t.equal(await asking, undefined);
 });
+
+test('a form is sent with its files', async (t) => {
+  const { client } = await started(t);
+  const form = new FormData();
+  form.set('file', new Blob(['not a package']), 'package.tgz');
+  const path = '/apis/api.console.svc.run/v1alpha1/plugins/install';
+  t.match(await rejection(client.request(path, { method: 'POST', body: form, query: { dryRun: 'All' } })), {
+    status: 422,
+    message: /tarball/u,
+  });
+  t.match(await rejection(client.request(path, { method: 'POST', body: { file: 'text' } })), { status: 415 });
+});
