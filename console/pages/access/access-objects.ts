@@ -17,6 +17,8 @@ export type User = {
     readonly displayName?: string;
     readonly email?: string;
     readonly disabled?: boolean;
+    /** Never returned. */
+    readonly password?: string;
   };
   readonly status?: { readonly passwordSetAt?: string };
 };

@@ -1,6 +1,6 @@
 import type { TypeName } from 'ledgerplane/client';
 
-import { typePath, type ServedType } from '../../../server/types.ts';
+import { typePath, type ServedType } from '../../../server/served-types.ts';
 
 /** Returns the served type with the name `<plural>.<group>` that events have, or `<plural>` of the core group. */
 export function servedTypeOf(types: readonly ServedType[], name: string): ServedType | undefined {

@@ -1,7 +1,7 @@
 import { computed, type ComputedRef } from 'vue';
 import { useRoute } from 'vue-router';
 
-import type { ServedType } from '../../../server/types.ts';
+import type { ServedType } from '../../../server/served-types.ts';
 import { useTypes } from '../../../server/use-server.ts';
 
 /**

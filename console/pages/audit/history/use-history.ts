@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/vue-query'
 import type { TypeName } from 'ledgerplane/client';
 import { computed, watch, type ComputedRef } from 'vue';
 
-import { apiPath } from '../../../server/types.ts';
+import { apiPath } from '../../../server/served-types.ts';
 import { useServer } from '../../../server/use-server.ts';
 import { isLater, readEventPage, type HistoryEntry, type PastObject } from '../events/audit-event.ts';
 import { differences, type Difference } from '../events/differences.ts';
