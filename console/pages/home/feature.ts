@@ -11,5 +11,9 @@ export default defineFeature({
       meta: { title: 'home.title', menu: { icon: House, order: 0 } },
     },
   ],
-  homeCards: [{ name: 'types', order: 10, width: 'wide', component: async () => import('./types-card.vue') }],
+  homeCards: [
+    { name: 'health', order: 5, component: async () => import('./health-card.vue') },
+    { name: 'types', order: 10, width: 'wide', component: async () => import('./types-card.vue') },
+    { name: 'changes', order: 20, width: 'wide', component: async () => import('./changes-card.vue') },
+  ],
 });

@@ -1,0 +1,43 @@
+import { useQuery } from '@tanstack/vue-query';
+import { ClientError } from 'ledgerplane/client';
+import { computed, type ComputedRef } from 'vue';
+
+import { apiPath, type ServedType } from '../../server/types.ts';
+import { useServer, useTypes } from '../../server/use-server.ts';
+
+/** More types have no count, so that Home sends a bounded number of requests. */
+const countedMax = 60;
+/** The number of requests that are sent at once: a browser opens six connections to a server. */
+const atOnce = 3;
+const refreshMs = 60_000;
+
+/** Returns a function that returns the number of objects of a type; undefined while it is unknown. */
+export function useCounts(): ComputedRef<(type: ServedType) => number | undefined> {
+  const { client } = useServer();
+  const { types } = useTypes();
+  const counted = computed(() => types.value.slice(0, countedMax));
+  const { data } = useQuery({
+    queryKey: computed(() => ['home', 'counts', counted.value.map((type) => apiPath(type)).join()]),
+    queryFn: async ({ signal }) => {
+      const counts = new Map<string, number>();
+      const waiting = [...counted.value];
+      const work = async (): Promise<void> => {
+        for (let type = waiting.shift(); type !== undefined; type = waiting.shift()) {
+          const path = apiPath(type);
+          try {
+            counts.set(path, (await client.list(type, { page: 1, size: 1, signal })).total);
+          } catch (error) {
+            // A type without a count is still shown. A lost connection fails the whole reading.
+            if (!(error instanceof ClientError)) throw error;
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: atOnce }, work));
+      return counts;
+    },
+    placeholderData: (previous) => previous,
+    staleTime: refreshMs,
+    refetchInterval: refreshMs,
+  });
+  return computed(() => (type) => data.value?.get(apiPath(type)));
+}
