@@ -2,6 +2,7 @@ import { delay, type Clock } from '../../src/base/clock.ts';
 import { serviceController } from '../../src/base/service-controller.ts';
 import type { EventMetadata, NodeEvent } from '../../src/command/event.ts';
 import { leaseReleaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
+import type { NodeDescription } from '../../src/read/operation/nodes.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import {
   streamName,
@@ -22,6 +23,8 @@ export type HeartbeatDependencies = {
   readonly reads: number;
   /** Returns the position up to which this node is drained (see `NodeEvent`). */
   readonly drained: () => LogPosition;
+  /** Returns the description of this node for operators. */
+  readonly describe: () => NodeDescription;
 };
 
 const prefix = 'lease:node/';
@@ -65,7 +68,7 @@ export class Heartbeat {
   }
 
   async #run(): Promise<void> {
-    const { clock, reads, drained } = this.#dependencies;
+    const { clock, reads, drained, describe } = this.#dependencies;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const appended = await this.#appendEvent({
@@ -73,6 +76,7 @@ export class Heartbeat {
         reads,
         beatMs: leaseRenewMs,
         drained: drained().toString(),
+        ...describe(),
       });
       if (appended !== 'again') await delay(clock, leaseRenewMs, signal);
     }

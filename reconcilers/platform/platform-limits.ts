@@ -38,3 +38,10 @@ export const uniquenessRecheckMs = 600_000;
 export const duplicatesKnownMax = 256;
 /** The duration after which an unfinished step of making an index unique is reported. */
 export const uniquenessReportMs = 1_000;
+/**
+ * The most other nodes that a node records, the maximum length of each text with which a node describes itself, and the
+ * time after its last heartbeat for which a silent node is listed.
+ */
+export const nodesKnownMax = 256;
+export const nodeTextLengthMax = 253;
+export const lostNodeMs = 3_600_000;

@@ -125,9 +125,19 @@ export type LevelEvent = {
  * Events in the stream `lease:node/<id>`. A running node repeats `NodeSeen` every `beatMs`. `reads` is the highest
  * level that the node can read. `drained` is a position as a decimal number. Up to this position, the node has no
  * pending append that a replaced declaration decided (consistency protocol, 1).
+ * `host`, `version`, `since` and `position` describe the node to operators.
  */
 export type NodeEvent =
-  | { readonly type: 'NodeSeen'; readonly reads: number; readonly beatMs: number; readonly drained?: string }
+  | {
+      readonly type: 'NodeSeen';
+      readonly reads: number;
+      readonly beatMs: number;
+      readonly drained?: string;
+      readonly host?: string;
+      readonly version?: string;
+      readonly since?: string;
+      readonly position?: string;
+    }
   | { readonly type: 'NodeLeft' };
 
 export type PackageEvent =

@@ -71,8 +71,11 @@ export class App {
       hold: undefined,
       subject: undefined,
     };
+    const beganMs = this.#dependencies.clock.monotonic();
+    let isStream = false;
     try {
       const answer = await this.#answer(to, upgrade);
+      isStream = answer.kind === 'stream' || answer.kind === 'taken-over';
       if (answer.kind === 'problem') this.#noteRefusal(to, answer.problem);
       const isYaml = prefersYaml(req.headers.accept);
       await send(to, isYaml ? await this.#yaml.of(answer, this.#accountOf(to)) : answer, this.#dependencies);
@@ -90,7 +93,8 @@ export class App {
       );
     }
     to.hold?.served();
-    if (res.headersSent) this.#dependencies.metrics.answered(res.statusCode);
+    const latencyMs = isStream ? undefined : this.#dependencies.clock.monotonic() - beganMs;
+    if (res.headersSent) this.#dependencies.metrics.answered(res.statusCode, latencyMs);
   }
 
   /** Returns whether the request's path is that of a watch or of a plugin's WebSocket. */

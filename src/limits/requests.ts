@@ -60,3 +60,6 @@ export const bodyTurnMs = 4;
 export const requestTurnMs = 10;
 /** The number of requests in a turn that start without a check of `requestTurnMs`. */
 export const untimedRequestsMax = 16;
+/** The interval of the samples of a node's figures, and the number of samples in memory: one hour, about 50 KB. */
+export const sampleMs = 10_000;
+export const samplesMax = 360;

@@ -128,7 +128,7 @@ type Listening = {
 /** Starts listening. The server then responds to probes. */
 async function openEdge(
   core: Core,
-  { access, plugins: { pluginRoutes, upgrades }, readiness, events, platformRoutes }: Parts,
+  { access, plugins: { pluginRoutes, upgrades }, readiness, events, operation, platformRoutes }: Parts,
   { eventLoop, stopping }: Pick<ServerOptions, 'eventLoop'> & { readonly stopping: AbortController },
   startup: Startup,
 ): Promise<Listening> {
@@ -148,7 +148,15 @@ async function openEdge(
     pluginRoutes,
     version: platformVersion,
     readiness: () => readiness.reasons(),
-    metrics: composeMetrics(core, { ...access, readiness, eventLoop, pluginRoutes, upgrades, certificates }),
+    metrics: composeMetrics(core, {
+      ...access,
+      ...operation,
+      readiness,
+      eventLoop,
+      pluginRoutes,
+      upgrades,
+      certificates,
+    }),
     senderOf: createSenderOf(config.trustedProxies),
     refusals: access.refusals,
     authenticate: (shown) => access.authenticator.authenticate(shown),
@@ -177,7 +185,19 @@ async function openEdge(
 /** Folds the log, then serves the platform's own types. */
 async function openPlatform(
   core: Core,
-  { levels, declarer, access, readiness, follower, auditFollower, reconcilers, unique, plugins, tree }: Parts,
+  {
+    levels,
+    declarer,
+    access,
+    readiness,
+    follower,
+    auditFollower,
+    reconcilers,
+    unique,
+    plugins,
+    tree,
+    operation,
+  }: Parts,
   { signal }: ServerOptions,
   startup: Startup,
 ): Promise<void> {
@@ -201,6 +221,7 @@ async function openPlatform(
   plugins.upgrades.open();
   leadership.start();
   tree.open();
+  operation.open();
   readiness.done('read models');
   await startup.phase('apply roles', async () => applyRoles(core, declarer));
 }

@@ -44,6 +44,47 @@ const reconciler = members(
   ['plugin', 'name', 'queued', 'running', 'delayed', 'failing', 'stuck', 'slowed', 'steps'],
 );
 
+const node = members(
+  {
+    id: text,
+    host: text,
+    version: text,
+    since: time,
+    position: text,
+    lastSeen: time,
+    isLive: flag,
+    isLeader: flag,
+    level: count,
+  },
+  ['id', 'lastSeen', 'isLive', 'isLeader', 'level'],
+);
+
+const values = listOf({ type: ['number', 'null'] });
+const samples = members(
+  {
+    node: text,
+    intervalMs: count,
+    time: listOf(count),
+    position: listOf(text),
+    values: members({
+      eventsPerSecond: values,
+      lag: values,
+      requests2xxPerSecond: values,
+      requests3xxPerSecond: values,
+      requests4xxPerSecond: values,
+      requests5xxPerSecond: values,
+      latencyP50Ms: values,
+      latencyP99Ms: values,
+      watchers: values,
+      reconcilerQueue: values,
+      rssBytes: values,
+      heapUsedBytes: values,
+      eventLoopDelayP99Ms: values,
+    }),
+  },
+  ['node', 'intervalMs', 'time', 'position', 'values'],
+);
+
 /** The entries of the routes that show operators the state of the nodes. */
 export const operationEntries: Entries = {
   [`GET ${root}/reconcilers`]: {
@@ -54,5 +95,17 @@ export const operationEntries: Entries = {
       types: json,
       schema: members({ node: text, isLeader: flag, items: listOf(reconciler) }, ['node', 'isLeader', 'items']),
     },
+  },
+  [`GET ${root}/nodes`]: {
+    id: 'listNodes',
+    tag: 'Operation',
+    summary: 'The nodes of the platform, and which one is the leader',
+    answer: { types: json, schema: members({ node: text, items: listOf(node) }, ['node', 'items']) },
+  },
+  [`GET ${root}/samples`]: {
+    id: 'listSamples',
+    tag: 'Operation',
+    summary: 'The figures of this node in the last hour, as columns, one sample in ten seconds',
+    answer: { types: json, schema: samples },
   },
 };

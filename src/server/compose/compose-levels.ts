@@ -42,7 +42,7 @@ export function composeLevels(core: Core): NodeLevels {
     void drain();
     return core.unsettled.drained();
   };
-  const heartbeat = new Heartbeat({ ...given, drained });
+  const heartbeat = new Heartbeat({ ...given, drained, describe: core.describe });
   const levels = new Levels({
     ...given,
     reader: models,

@@ -1,5 +1,6 @@
 import type { AccessEvents } from '../../auth/access-events/access-events.ts';
-import { Metrics, type EventLoopSource } from '../../http/metrics.ts';
+import { Metrics, type EventLoopSource, type MetricSources } from '../../http/metrics.ts';
+import type { RequestCounts } from '../../http/metrics/samples/request-counts.ts';
 import type { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
 import type { Readiness } from '../readiness.ts';
 import type { Certificates } from '../tls/certificates.ts';
@@ -7,6 +8,7 @@ import type { Core } from './core.ts';
 import type { Upgrades } from './upgrades/compose-upgrades.ts';
 
 type MetricsParts = {
+  readonly requests: RequestCounts;
   readonly readiness: Readiness;
   readonly accesses: AccessEvents | undefined;
   readonly eventLoop: EventLoopSource | undefined;
@@ -17,10 +19,10 @@ type MetricsParts = {
 
 export function composeMetrics(
   core: Core,
-  { readiness, accesses, eventLoop, pluginRoutes, upgrades, certificates }: MetricsParts,
+  { requests, readiness, accesses, eventLoop, pluginRoutes, upgrades, certificates }: MetricsParts,
 ): Metrics {
   const { disk, models, registry, eventLog, resubscriptions, hub, leadership, bound, hooks, conversions } = core;
-  return new Metrics({
+  const sources: MetricSources = {
     streamBufferBytes: () => hub.outboxes.budget.bytes,
     position: () => models.position(),
     watchers: () => hub.size,
@@ -38,5 +40,6 @@ export function composeMetrics(
     conversions: () => conversions.counts(),
     migrations: { progress: () => upgrades.migrations.progress(), slow: () => upgrades.steps.slow() },
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
-  });
+  };
+  return new Metrics(sources, requests);
 }

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 
 import { ReconcileSlots } from '../../../reconcilers/reconcile-slots.ts';
 import { alwaysLeading, LeaseElector, type Elector } from '../../../reconcilers/lease.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../config/config.ts';
+import type { NodeDescription } from '../../read/operation/nodes.ts';
+import { platformVersion } from '../platform-version.ts';
 import { drawSuffix } from '../draw-suffix.ts';
 import { createWriteDoor, type Execute } from '../../write/execute.ts';
 import { RequestMemory } from '../../http/body/request-memory.ts';
@@ -38,6 +41,8 @@ export type Core = Stores & {
   readonly pluginLogs: PluginLogs;
   /** The id of this process among the nodes of its log. Each start has a new random id. */
   readonly node: string;
+  /** Returns the description of this node for operators. */
+  readonly describe: () => NodeDescription;
   readonly memory: RequestMemory;
   /** The pending appends of this process to streams of objects. */
   readonly unsettled: Unsettled;
@@ -109,15 +114,13 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
     disk,
     hookWatch: hooks,
   });
-  const logged = (message: string) => (error: unknown) => {
-    log.error({ err: error }, message);
-  };
   return {
     ...stores,
     config,
     hooks,
     conversions,
     node,
+    describe: describeNode(clock, () => models.position()),
     unsettled,
     execute,
     ...loggers,
@@ -129,13 +132,25 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
       log: eventLog,
       clock,
       outboxes: new Outboxes(clock, streamBounds),
-      report: logged('a watch failed'),
+      report: logged(log, 'a watch failed'),
     }),
     leadership: stores.isAlone
       ? alwaysLeading
-      : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: logged(leaseUnreadable) }),
+      : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: logged(log, leaseUnreadable) }),
     bound: new ReconcileSlots(clock),
   };
+}
+
+function logged(log: Logger, message: string): (error: unknown) => void {
+  return (error) => {
+    log.error({ err: error }, message);
+  };
+}
+
+/** Returns a function that describes this node to operators. */
+function describeNode(clock: Clock, position: () => bigint): () => NodeDescription {
+  const self = { host: hostname(), version: platformVersion, since: new Date(clock.now()).toISOString() };
+  return () => ({ ...self, position: position().toString() });
 }
 
 function composeWatches(clock: Clock, { loggerOf }: Loggers): Pick<Core, 'hooks' | 'conversions'> {

@@ -12,7 +12,7 @@ import { composeBackups, type ComposedBackups } from './compose-backups.ts';
 import { composeReplays, type ComposedReplays } from './compose-replays.ts';
 import { composeReconcilers, type Reconcilers } from './compose-reconcilers.ts';
 import type { LeftOutError } from '../../audit/tree/leaf-check.ts';
-import { composeOperation } from './compose-operation.ts';
+import { composeOperation, type Operation } from './compose-operation.ts';
 import { composeTree, type ComposedTree } from './compose-tree.ts';
 import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
@@ -34,6 +34,7 @@ export type Parts = {
   readonly tree: ComposedTree;
   readonly events: ComposedEvents;
   readonly backups: ComposedBackups;
+  readonly operation: Operation;
   readonly platformRoutes: readonly PlatformRoute[];
 };
 
@@ -88,11 +89,16 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
   const replays = await openReplays(core, guarded.access, startup);
   const proving = await openProving(core, auditFollower, startup);
   const { access, plugins, events } = guarded;
+  const operation = await startup.phase(
+    'compose the operation',
+    () => composeOperation(core),
+    async (one) => one.stop(),
+  );
   platformRoutes.push(
-    ...routesOf([access, plugins.installs, replays, proving.tree, events, proving.backups, composeOperation(core)]),
+    ...routesOf([access, plugins.installs, replays, proving.tree, events, proving.backups, operation]),
   );
   const folds = { follower, auditFollower };
-  const own = { levels, declarer, readiness, reconcilers, unique, replays, platformRoutes };
+  const own = { levels, declarer, readiness, reconcilers, unique, replays, operation, platformRoutes };
   return { ...guarded, ...folds, ...own, ...proving };
 }
 

@@ -12,6 +12,7 @@ import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { idOf } from '../../support/id-of.ts';
 import { MemoryLog } from '../../support/memory/memory-log.ts';
 import { altered } from '../../support/writing.ts';
+import { nodeAbout } from '../../support/memory/node-about.ts';
 
 const metadata: EventMetadata = {
   actor: 'test',
@@ -54,6 +55,7 @@ class Node {
       node,
       reads,
       drained: () => logStart,
+      describe: () => nodeAbout,
       uuid: () => {
         ids += 1;
         return idOf(`${node} ${String(ids)}`);
@@ -248,6 +250,7 @@ test('a heartbeat continues after an append without a reply, and ends with a far
     node: 'n',
     reads: 2,
     drained: () => logPosition(7n),
+    describe: () => nodeAbout,
     uuid: (() => {
       let ids = 0;
       return () => {

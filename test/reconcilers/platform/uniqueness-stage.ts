@@ -17,6 +17,7 @@ import { openDoors, type Door, type Doors, type Through } from '../../nodes/supp
 import { body, create, valuesOf, widget, widgets, widgetType } from '../../support/given.ts';
 import { idOf } from '../../support/id-of.ts';
 import { shown } from '../../support/writing.ts';
+import { nodeAbout } from '../../support/memory/node-about.ts';
 
 export const metadata: EventMetadata = {
   actor: 'test',
@@ -125,6 +126,7 @@ export class UniqueNode {
       node: `n${String(place)}`,
       reads: levelRead,
       drained: () => unsettled.drained(),
+      describe: () => nodeAbout,
     });
     const dependencies: UniquenessDependencies = {
       ...shared,

@@ -12,6 +12,7 @@ import type { Unsettled } from '../../../src/write/unsettled.ts';
 import type { World } from '../world.ts';
 import type { Serving } from './node-parts.ts';
 import type { SimLeadership } from './sim-leadership.ts';
+import { nodeAbout } from '../../support/memory/node-about.ts';
 
 export type DeclaringGiven = Pick<Serving, 'models' | 'execute'> & {
   readonly log: FoundedLog;
@@ -79,6 +80,7 @@ export function declaring(world: World, given: DeclaringGiven): Declaring {
   const heartbeat = new Heartbeat({
     ...shared,
     reads: levelRead,
+    describe: () => nodeAbout,
     drained: () => {
       void drain();
       return unsettled.drained();
