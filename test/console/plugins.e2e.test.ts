@@ -79,6 +79,7 @@ test('a plugin is installed, tried, checked before an upgrade, read and uninstal
     await picture('plugin-install');
     await dialog.getByRole('button', { name: 'Install plugin' }).click();
     await page.getByRole('heading', { level: 1, name: 'Notes' }).waitFor();
+    await page.getByText('Notes 1.0.0 is installed').waitFor();
     await page.getByText('Started', { exact: true }).waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Note', exact: true }).waitFor();
     await checkLook(t, page);
