@@ -67,7 +67,7 @@ async function isWithinWidth(page: Page): Promise<boolean> {
 test('a plugin is installed, tried, checked before an upgrade, read and uninstalled', withBrowser, async (t) => {
   await stage.visit(t, {}, async ({ page, open, picture }) => {
     await open('/plugins');
-    await page.getByRole('link', { name: 'Content' }).waitFor();
+    await page.getByRole('link', { name: 'Content', exact: true }).waitFor();
     await checkLook(t, page);
     await picture('plugins');
 
@@ -87,7 +87,7 @@ test('a plugin is installed, tried, checked before an upgrade, read and uninstal
 
     await page.getByRole('link', { name: 'Routes' }).click();
     await page.getByRole('button', { name: /^Try /u }).click();
-    await page.getByLabel('name').fill('you & me');
+    await page.getByRole('textbox', { name: 'name' }).fill('you & me');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('"hello you & me"').waitFor();
     await checkLook(t, page);
@@ -135,7 +135,7 @@ test('a plugin is installed, tried, checked before an upgrade, read and uninstal
 test('a file that is no package is refused with the reason, in Chinese on a narrow window', withBrowser, async (t) => {
   await stage.visit(t, { language: 'zh-CN', width: 320, theme: 'dark' }, async ({ page, open, picture }) => {
     await open('/plugins');
-    await page.getByRole('link', { name: 'Content' }).waitFor();
+    await page.getByRole('link', { name: 'Content', exact: true }).waitFor();
     t.ok(await isWithinWidth(page));
     await picture('plugins-320-zh');
     await page.getByRole('button', { name: '安装插件' }).click();
