@@ -55,7 +55,7 @@ export function messageKeys(messages: object, prefix = ''): ReadonlyMap<string, 
 
 /** Returns the keys of messages that a file names in calls of `t`, and in members for titles. */
 export function usedKeys({ text }: Source): readonly string[] {
-  const found = text.matchAll(/\bt\(\s*'([\w.-]+)'|\b(?:title|keypath)(?::\s*'|=")([\w-]+(?:\.[\w-]+)+)['"]/gu);
+  const found = text.matchAll(/\bt\(\s*'([\w.-]+)'|(?<!:)\b(?:title|keypath)(?::\s*'|=")([\w-]+(?:\.[\w-]+)+)['"]/gu);
   return [...found].map(([, called, member]) => called ?? member ?? '');
 }
 

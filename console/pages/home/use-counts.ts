@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/vue-query';
 import { ClientError } from 'ledgerplane/client';
 import { computed, type ComputedRef } from 'vue';
 
-import { apiPath, type ServedType } from '../../server/types.ts';
+import { apiPath, type ServedType } from '../../server/served-types.ts';
 import { useServer, useTypes } from '../../server/use-server.ts';
 
 /** More types have no count, so that Home sends a bounded number of requests. */

@@ -5,9 +5,9 @@ import { levelRead } from '../../command/level.ts';
 import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { RequestCounts } from '../../http/metrics/samples/request-counts.ts';
 import { Samples } from '../../http/metrics/samples/samples.ts';
-import { nodeRoutes } from '../../http/platform/node-routes.ts';
-import { reconcilerRoutes } from '../../http/platform/reconciler-routes.ts';
-import { sampleRoutes } from '../../http/platform/sample-routes.ts';
+import { nodeRoutes } from '../../http/platform/operation/node-routes.ts';
+import { reconcilerRoutes } from '../../http/platform/operation/reconciler-routes.ts';
+import { sampleRoutes } from '../../http/platform/operation/sample-routes.ts';
 import type { Core } from './core.ts';
 
 /** The routes that show operators the state of this node and of the platform. */

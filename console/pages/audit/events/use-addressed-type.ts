@@ -5,7 +5,7 @@ import type { ServedType } from '../../../server/served-types.ts';
 import { useTypes } from '../../../server/use-server.ts';
 
 /**
- * Returns the type in the address of the page, `…/:group/:version/:plural`. A type that is not served any more keeps its
+ * Returns the type in the address of the page, `…/:group/:version/:plural`. A type that is no longer served keeps its
  * history, so an unknown type has the members that its address shows.
  */
 export function useAddressedType(): ComputedRef<ServedType> {

@@ -19,15 +19,17 @@ type LogPage = { readonly cursor: string; readonly dropped: number; readonly ite
 const linesMax = 2_000;
 const pollMs = 2_000;
 
-/** Returns the log lines of a plugin on the node that answers. New ones are read every two seconds. */
-export function usePluginLogs(name: () => string): {
+type PluginLogs = {
   readonly lines: Readonly<Ref<readonly LogLine[]>>;
   /** The number of lines that were lost between two readings. */
   readonly dropped: Readonly<Ref<number>>;
   readonly error: Readonly<Ref<unknown>>;
   readonly isPending: Readonly<Ref<boolean>>;
   readonly retry: () => void;
-} {
+};
+
+/** Returns the log lines of a plugin on the node that answers. New ones are read every two seconds. */
+export function usePluginLogs(name: () => string): PluginLogs {
   const { client, platform } = useServer();
   const lines = shallowRef<readonly LogLine[]>([]);
   const dropped = shallowRef(0);

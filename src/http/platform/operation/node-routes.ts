@@ -1,7 +1,7 @@
-import type { NodeReader } from '../../read/operation/nodes.ts';
-import { jsonAnswer } from '../answer.ts';
-import type { PlatformRoute } from '../fixed-routes.ts';
-import { platformApiVersion } from './platform-type.ts';
+import type { NodeReader } from '../../../read/operation/nodes.ts';
+import { jsonAnswer } from '../../answer.ts';
+import type { PlatformRoute } from '../../fixed-routes.ts';
+import { platformApiVersion } from '../platform-type.ts';
 
 export type NodeRoutesDependencies = {
   readonly domain: string;

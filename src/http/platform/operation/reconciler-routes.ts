@@ -1,8 +1,8 @@
-import type { Leadership } from '../../read/leadership.ts';
-import type { ReconcilerReports } from '../../read/operation/reconciler-report.ts';
-import { jsonAnswer } from '../answer.ts';
-import type { PlatformRoute } from '../fixed-routes.ts';
-import { platformApiVersion } from './platform-type.ts';
+import type { Leadership } from '../../../read/leadership.ts';
+import type { ReconcilerReports } from '../../../read/operation/reconciler-report.ts';
+import { jsonAnswer } from '../../answer.ts';
+import type { PlatformRoute } from '../../fixed-routes.ts';
+import { platformApiVersion } from '../platform-type.ts';
 
 export type ReconcilerRoutesDependencies = {
   readonly domain: string;

@@ -1,7 +1,7 @@
-import { jsonAnswer } from '../answer.ts';
-import type { PlatformRoute } from '../fixed-routes.ts';
-import type { SampleColumns } from '../metrics/samples/samples.ts';
-import { platformApiVersion } from './platform-type.ts';
+import { jsonAnswer } from '../../answer.ts';
+import type { PlatformRoute } from '../../fixed-routes.ts';
+import type { SampleColumns } from '../../metrics/samples/samples.ts';
+import { platformApiVersion } from '../platform-type.ts';
 
 export type SampleRoutesDependencies = {
   readonly domain: string;
