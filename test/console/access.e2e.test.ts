@@ -74,7 +74,7 @@ test('a role manager creates a user, sees why something is forbidden, and allows
     await picture('access-forbidden');
 
     await page.goto('/console/access/roles/post-reader/edit');
-    await page.getByLabel('View Posts', { exact: true }).check();
+    await page.getByLabel('View posts', { exact: true }).check();
     await page.getByText('+ get, list, watch').first().waitFor();
     t.strictSame(await accessibilityProblems(page), []);
     await picture('access-role-edit');
@@ -106,7 +106,7 @@ test('a proposal shows its effect before it is made', withBrowser, async (t) => 
     await page.getByRole('button', { name: 'Make this change' }).click();
     await page.getByRole('button', { name: 'create Post: allowed' }).waitFor();
     t.equal(await statusOf('joe', 'joe has a secret', posts), 200);
-    const cell = page.getByRole('button', { name: 'get Category: allowed' });
+    const cell = page.getByRole('button', { name: 'get Post: allowed' });
     await cell.focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
@@ -121,10 +121,10 @@ test('a user is disabled, and gets another password', withBrowser, async (t) => 
     await open('/access/users/kim');
     await page.getByRole('button', { name: 'Set a password' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Password', { exact: true }).fill('password');
+    await dialog.getByLabel(/^Password/u).fill('password');
     await dialog.getByRole('button', { name: 'Set', exact: true }).click();
     await dialog.getByText('common', { exact: false }).last().waitFor();
-    await dialog.getByLabel('Password', { exact: true }).fill('kim has a better one');
+    await dialog.getByLabel(/^Password/u).fill('kim has a better one');
     await dialog.getByRole('button', { name: 'Set', exact: true }).click();
     await dialog.getByText('cannot be shown again').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).first().click();
@@ -173,7 +173,7 @@ test('every page is accessible in both themes, narrow, and in Chinese', withBrow
     users: ['/access', 'admin'],
     user: ['/access/users/admin', 'super-role'],
     roles: ['/access/roles', 'post-author'],
-    role: ['/access/roles/post-author', 'content-own-posts'],
+    role: ['/access/roles/post-author', 'Submit own posts'],
     'new-role': ['/access/new-role', 'View Users'],
     check: ['/access/check?role=post-author&verb=list&resource=content.svc.run/posts', 'watch'],
   } as const;
@@ -181,7 +181,7 @@ test('every page is accessible in both themes, narrow, and in Chinese', withBrow
     await stage.visit(t, { theme }, async ({ page, open, picture }) => {
       for (const [name, [path, content]] of Object.entries(pages)) {
         await open(path);
-        await page.locator('main').getByText(content).first().waitFor();
+        await page.locator('main').getByText(content).locator('visible=true').first().waitFor();
         t.strictSame(await accessibilityProblems(page), [], `${name} in the theme ${theme}`);
         await picture(`access-${name}-${theme}`);
       }
@@ -189,7 +189,7 @@ test('every page is accessible in both themes, narrow, and in Chinese', withBrow
   await stage.visit(t, { width: 320, language: 'zh-CN' }, async ({ page, open, picture }) => {
     for (const [name, [path, content]] of Object.entries(pages)) {
       await open(path);
-      await page.locator('main').getByText(content).first().waitFor();
+      await page.locator('main').getByText(content).locator('visible=true').first().waitFor();
       const overflow = await page.evaluate('document.scrollingElement.scrollWidth - innerWidth');
       t.ok(Number(overflow) <= 0, `${name} fits 320 px`);
       await picture(`access-${name}-320`);

@@ -94,7 +94,7 @@ test('a plugin is installed, tried, checked before an upgrade, read and uninstal
     await picture('plugin-routes');
 
     await page.getByRole('link', { name: 'Logs' }).click();
-    await page.getByText('the notes are open').waitFor();
+    await page.getByText('the notes are open').first().waitFor();
     await checkLook(t, page);
     await picture('plugin-logs');
 

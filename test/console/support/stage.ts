@@ -31,6 +31,9 @@ export type ConsolePage = {
   readonly picture: (name: string) => Promise<void>;
 };
 
+/** Only a server that writes log lines keeps those of plugins. */
+const logLines = { write: (): undefined => undefined };
+
 /**
  * A server and a browser for the tests of one file, and pages on them. Each page fails its test if the page reports a
  * violation of the security policy, an error on its console, or an uncaught error.
@@ -43,7 +46,7 @@ export class Stage {
   constructor(t: Test, environment: Readonly<Record<string, string>> = {}) {
     if (withBrowser.skip !== undefined) return;
     t.before(async () => {
-      [this.#server, this.#browser] = await Promise.all([startTestServer({ environment }), launchBrowser()]);
+      [this.#server, this.#browser] = await Promise.all([startTestServer({ environment, logLines }), launchBrowser()]);
     });
     t.teardown(async () => {
       await this.#browser?.close();
@@ -61,7 +64,7 @@ export class Stage {
     const { url, dataDir } = this.server;
     await this.server.close();
     await meanwhile();
-    this.#server = await startTestServer({ dataDir, environment: { PORT: new URL(url).port } });
+    this.#server = await startTestServer({ dataDir, environment: { PORT: new URL(url).port }, logLines });
   }
 
   /** Calls `act` with a new page, and then fails the test if the page had problems. */
