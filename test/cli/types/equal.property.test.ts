@@ -87,7 +87,7 @@ test('the written types compile and are the types that defineType gives, for sch
   t.ok(types.length > runs / 2, `${types.length.toString()} of ${runs.toString()} are accepted`);
   const file = typesFile(servedTypes(documentOf(types)));
   const kept = types.filter(({ schema }) => schema['properties'] !== undefined).length;
-  t.ok(kept > runs / 2, `${kept.toString()} declare members`);
+  t.ok(kept > runs / 4, `${kept.toString()} declare members`);
   const expected = types.map(({ kind, schema }) => {
     const named = `group: 'g.example', version: 'v1', kind: 'K', singular: 'k', plural: 'ks'`;
     const constant = kind.toLowerCase();

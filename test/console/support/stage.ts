@@ -77,7 +77,7 @@ export class Stage {
       reducedMotion: 'reduce',
       viewport: { width: visit.width ?? 1_280, height: visit.height ?? 800 },
     });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(60_000);
     const page = await context.newPage();
     const problems = await PageProblems.of(page);
     const picture = async (name: string): Promise<void> => {
