@@ -9,17 +9,17 @@ import { naiveRoot } from '../../audit/proof/naive-tree.ts';
 import { importConsoleModule } from '../support/console-module.ts';
 
 type Merkle = {
-  leafHash(entry: Uint8Array): Promise<Uint8Array>;
-  isIncluded(inclusion: object): Promise<boolean>;
-  isConsistent(consistency: object): Promise<boolean>;
+  readonly leafHash: (entry: Uint8Array) => Promise<Uint8Array>;
+  readonly isIncluded: (inclusion: object) => Promise<boolean>;
+  readonly isConsistent: (consistency: object) => Promise<boolean>;
 };
 type Key = { readonly name: string };
 type Notes = {
-  parseNote(text: string): object | undefined;
-  parseCheckpoint(text: string): { readonly size: number } | undefined;
-  parseVerifierKey(text: string): Promise<Key | undefined>;
-  verifyNote(note: object, keys: readonly Key[]): Promise<string>;
-  trustedKeys(listed: readonly object[], remembered: readonly string[]): Promise<readonly string[]>;
+  readonly parseNote: (text: string) => object | undefined;
+  readonly parseCheckpoint: (text: string) => { readonly size: number } | undefined;
+  readonly parseVerifierKey: (text: string) => Promise<Key | undefined>;
+  readonly verifyNote: (note: object, keys: readonly Key[]) => Promise<string>;
+  readonly trustedKeys: (listed: readonly object[], remembered: readonly string[]) => Promise<readonly string[]>;
 };
 
 const merkle = importConsoleModule<Merkle>('pages/audit/proof/merkle.ts');
