@@ -4,7 +4,8 @@ import { Slices } from '../../src/base/slices.ts';
 import { inSlices } from '../../src/base/steps.ts';
 import type { CausingEvent } from '../../src/command/event.ts';
 import type { Change } from '../../src/read/objects.ts';
-import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import type { Dependent, DependentReader } from '../../src/read/operation/dependents.ts';
+import { typeKey, type TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { OwnerReference, ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
@@ -45,7 +46,7 @@ type PlannedStep = {
  * that the step read, and relies on permanent facts. An owner that does not exist was deleted, because its uid was in
  * the log before the reference. A mark is permanent.
  */
-export class OwnerReferences extends PlatformReconciler {
+export class OwnerReferences extends PlatformReconciler implements DependentReader {
   readonly #dependencies: OwnerReferencesDependencies;
   readonly #writes: PlatformWrites;
   /** The references of objects to their owners, in the state that the reader returns. */
@@ -64,6 +65,17 @@ export class OwnerReferences extends PlatformReconciler {
     this.#dependencies = dependencies;
     this.#graph = new OwnerGraph(this.#owned, dependencies);
     this.#writes = new PlatformWrites('owner-references', dependencies);
+  }
+
+  dependentsOf(uid: string, limit: number): readonly Dependent[] {
+    const found: Dependent[] = [];
+    for (const key of this.#owned.referrersOf(uid)) {
+      if (found.length >= limit) break;
+      const slash = key.indexOf('/');
+      const hasOtherOwners = this.#owned.targetsOf(key).length > 1;
+      found.push({ type: typeKey(key.slice(0, slash)), name: key.slice(slash + 1), hasOtherOwners });
+    }
+    return found;
   }
 
   /** The number of objects with owners. */

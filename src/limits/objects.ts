@@ -49,3 +49,11 @@ export const examplesPerVersionMax = 16;
 export const schemaBytesMax = 262_144;
 /** The most operations of one JSON Patch. Each operation may affect the whole document. */
 export const jsonPatchOperationsMax = 1_000;
+
+/**
+ * The most objects that a preview of a deletion counts and names, for each reference and for the dependents, and the
+ * most names in one preview.
+ */
+export const impactCountedMax = 100;
+export const impactShownMax = 20;
+export const previewedDeletionsMax = 100;

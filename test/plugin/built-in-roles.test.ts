@@ -123,6 +123,7 @@ test('the rights of everybody, and the ones of authenticated users only', async 
     `GET ${uc}/sessions/-`,
     `DELETE ${uc}/sessions/s`,
     `GET ${console}/users/-/permissions`,
+    `POST ${console}/deletionpreviews`,
     'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
     'POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
     'POST /apis/authentication.k8s.io/v1/selfsubjectreviews',

@@ -1,5 +1,7 @@
+import type { Propagation } from '../../command/propagation.ts';
 import { violationsText } from '../../command/refuse.ts';
 import { assignedRolesMax, passwordLengthMin, previewedRequestsMax, previewedRolesMax } from '../../limits/access.ts';
+import { previewedDeletionsMax } from '../../limits/objects.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
 import { compileSchema } from '../../resource/schema/schema.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
@@ -174,6 +176,28 @@ export const decodeAccessPreview = decoder<AccessPreview>('the preview', {
       },
     },
   },
+});
+
+/** Deletions to preview: the names of objects of one type. */
+export type DeletionPreview = {
+  /** The core group if absent. */
+  readonly group?: string;
+  /** The plural name of the type. */
+  readonly resource: string;
+  readonly names: readonly string[];
+  readonly propagationPolicy?: Propagation;
+};
+
+export const decodeDeletionPreview = decoder<DeletionPreview>('the preview', {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    group: text,
+    resource: word,
+    names: { ...names(previewedDeletionsMax), minItems: 1 },
+    propagationPolicy: { enum: ['Background', 'Foreground', 'Orphan'] },
+  },
+  required: ['resource', 'names'],
 });
 
 export function invalidBody(title: string, violations: readonly Violation[]): Problem {

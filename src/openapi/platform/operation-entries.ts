@@ -1,5 +1,5 @@
 import type { Schema } from '../../resource/schema/schema-check.ts';
-import { json, members, text, type Entries } from './platform-entries.ts';
+import { json, members, text, texts, type Entries } from './platform-entries.ts';
 
 const root = '/apis/api.console.*/v1alpha1';
 const count = { type: 'integer' };
@@ -85,6 +85,31 @@ const samples = members(
   ['node', 'intervalMs', 'time', 'position', 'values'],
 );
 
+function concernedOf(items: Schema): Schema {
+  return members({ total: count, isMore: flag, items: listOf(items), hidden: count });
+}
+
+const previewedDeletion = members(
+  {
+    name: text,
+    refusal: members({ status: count, reason: text, detail: text }, ['status', 'reason', 'detail']),
+    finalizers: texts,
+    dependents: concernedOf(members({ type: text, name: text, effect: { enum: ['delete', 'release'] } })),
+    references: listOf(
+      members({
+        type: text,
+        field: text,
+        onDelete: { enum: ['refuse', 'orphan', 'cascade', 'clear'] },
+        total: count,
+        isMore: flag,
+        items: listOf(members({ name: text })),
+        hidden: count,
+      }),
+    ),
+  },
+  ['name'],
+);
+
 /** The entries of the routes that show operators the state of the nodes. */
 export const operationEntries: Entries = {
   [`GET ${root}/reconcilers`]: {
@@ -107,5 +132,23 @@ export const operationEntries: Entries = {
     tag: 'Operation',
     summary: 'The figures of this node in the last hour, as columns, one sample in ten seconds',
     answer: { types: json, schema: samples },
+  },
+  [`POST ${root}/deletionpreviews`]: {
+    id: 'previewDeletions',
+    tag: 'Operation',
+    summary: 'What the deletion of up to 100 objects of one type would do. Nothing is written',
+    body: {
+      types: json,
+      schema: members(
+        {
+          group: text,
+          resource: text,
+          names: texts,
+          propagationPolicy: { enum: ['Background', 'Foreground', 'Orphan'] },
+        },
+        ['resource', 'names'],
+      ),
+    },
+    answer: { types: json, schema: members({ items: listOf(previewedDeletion) }, ['items']) },
   },
 };

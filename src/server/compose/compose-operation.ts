@@ -2,6 +2,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { NodeList } from '../../../reconcilers/platform/node-list.ts';
 import { levelRead } from '../../command/level.ts';
+import type { Authorize } from '../../auth/authorization/authorize.ts';
+import type { DependentReader } from '../../read/operation/dependents.ts';
+import { deletionPreviewRoutes } from '../../http/platform/operation/deletion-preview-routes.ts';
 import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { RequestCounts } from '../../http/metrics/samples/request-counts.ts';
 import { Samples } from '../../http/metrics/samples/samples.ts';
@@ -20,11 +23,16 @@ export type Operation = {
   stop(): Promise<void>;
 };
 
-export function composeOperation(core: Core): Operation {
+export type OperationParts = { readonly authorize: Authorize; readonly dependents: DependentReader };
+
+export function composeOperation(core: Core, parts: OperationParts): Operation {
   const {
     node,
     leadership,
     bound,
+    registry,
+    models,
+    execute,
     edge: { domain },
   } = core;
   const nodes = composeNodes(core);
@@ -41,6 +49,7 @@ export function composeOperation(core: Core): Operation {
       ...reconcilerRoutes({ domain, node, leadership, reconcilers: bound }),
       ...nodeRoutes({ domain, node, nodes }),
       ...sampleRoutes({ domain, node, samples }),
+      ...deletionPreviewRoutes({ ...parts, domain, registry, reader: models, references: models.references, execute }),
     ],
     open: () => {
       nodes.start();

@@ -14,6 +14,7 @@ import { must } from '../../base/unreachable.ts';
 import { claimedValueOf, claimStream, reconcileClaim } from '../../write/unique/unique-claims.ts';
 import { eventSchema, type CausingEvent, type EventMetadata } from '../../command/event.ts';
 import { actorOf } from '../../command/subject.ts';
+import type { DependentReader } from '../../read/operation/dependents.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { Core } from './core.ts';
@@ -22,6 +23,7 @@ export type Reconcilers = {
   /** Must be called after the read models have caught up and the platform's types can be listed. */
   open(): void;
   stop(): Promise<void>;
+  readonly dependents: DependentReader;
 };
 
 /** The dependencies of all platform reconcilers. */
@@ -84,6 +86,7 @@ export function composeReconcilers(core: Core): Reconcilers {
     references.serve(type);
   });
   return {
+    dependents: owners,
     open: () => {
       for (const reconciler of [collector, claims, references, ...accounts]) reconciler.open();
       owners.open();

@@ -91,7 +91,7 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
   const { access, plugins, events } = guarded;
   const operation = await startup.phase(
     'compose the operation',
-    () => composeOperation(core),
+    () => composeOperation(core, { authorize: access.authorize, dependents: reconcilers.dependents }),
     async (one) => one.stop(),
   );
   platformRoutes.push(
