@@ -29,6 +29,8 @@ export class LiveTable {
   readonly error: Ref<unknown> = shallowRef();
   /** Increases whenever rows have changed; read it to follow `rowAt`. */
   readonly revision: Ref<number> = shallowRef(0);
+  /** Called with the uids of rows that were removed, or no longer match. */
+  onRemoved: (uids: readonly string[]) => void = () => undefined;
   readonly #client: RemoteClient;
   readonly #type: ServedType;
   readonly #query: TableQuery;
@@ -51,6 +53,17 @@ export class LiveTable {
   /** Returns a row; undefined while it is being read. */
   rowAt(index: number): Row | undefined {
     return this.#rows.at(index);
+  }
+
+  /** Returns the rows from `first` to `last`, also those that are not in memory. */
+  async rowsBetween({ first, last }: Range, signal: AbortSignal): Promise<readonly Row[]> {
+    const rows: Row[] = [];
+    for (let page = Math.floor(first / pageSize); page * pageSize <= last; page += 1) {
+      const query = { ...this.#query, page, size: pageSize, signal };
+      const read = this.#rows.page(page) ?? (await readRows(this.#client, this.#type, query)).rows;
+      rows.push(...read.slice(Math.max(0, first - page * pageSize), last - page * pageSize + 1));
+    }
+    return rows;
   }
 
   /** Reads the first rows, and then follows the changes. */
@@ -166,14 +179,17 @@ export class LiveTable {
     let moved = this.#overflow !== 0 || changes.length === appliedMax || this.#query.sort !== undefined;
     let total = this.total.value + this.#overflow;
     this.#overflow = 0;
+    const removed: string[] = [];
     for (const { type, object } of changes) {
       const [row] = object.rows;
       if (type === 'MODIFIED' && row !== undefined) this.#rows.replace(row);
       else {
         moved = true;
         total += type === 'ADDED' ? 1 : -1;
+        if (type === 'DELETED' && row !== undefined) removed.push(row.object.metadata.uid);
       }
     }
+    if (removed.length > 0) this.onRemoved(removed);
     this.total.value = Math.max(0, total);
     this.revision.value += 1;
     if (moved) this.#rereadSoon();

@@ -19,6 +19,11 @@ export class RowPages {
     return this.#pages.get(Math.floor(index / pageSize))?.[index % pageSize];
   }
 
+  /** Returns the rows of a page; undefined if they are not in memory. */
+  page(page: number): readonly Row[] | undefined {
+    return this.#pages.get(page);
+  }
+
   /** Whether a page must be read. Marks it as used. */
   lacks(page: number): boolean {
     const rows = this.#pages.get(page);

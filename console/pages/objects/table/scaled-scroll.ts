@@ -12,6 +12,9 @@ export type DrawnRows = {
   /** The index of the first drawn row, and of the row behind the last one. */
   readonly first: number;
   readonly end: number;
+  /** The index of the first visible row, and of the row behind the last one. */
+  readonly visibleFirst: number;
+  readonly visibleEnd: number;
   /** The distance of the first drawn row from the top of the content, in pixels. */
   readonly offset: number;
   /** The height of the content, in pixels. */
@@ -30,9 +33,12 @@ export function drawnRows({ total, rowHeight, viewport, scrollTop }: ScrollState
   const height = Math.min(full, heightMax);
   const range = height - viewport;
   const position = range <= 0 ? 0 : (Math.min(scrollTop, range) / range) * Math.max(0, full - viewport);
-  const first = Math.max(0, Math.floor(position / rowHeight) - extraRows);
-  const end = Math.min(total, Math.ceil((position + viewport) / rowHeight) + extraRows);
-  return { first, end, offset: Math.max(0, scrollTop - (position - first * rowHeight)), height };
+  const visibleFirst = Math.max(0, Math.floor(position / rowHeight));
+  const visibleEnd = Math.min(total, Math.ceil((position + viewport) / rowHeight));
+  const first = Math.max(0, visibleFirst - extraRows);
+  const end = Math.min(total, visibleEnd + extraRows);
+  const offset = Math.max(0, scrollTop - (position - first * rowHeight));
+  return { first, end, visibleFirst, visibleEnd, offset, height };
 }
 
 /** Returns the scroll position at which a row is at the top. */
