@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import t, { test } from 'tap';
 
-import { accessibilityProblems } from './support/accessibility.ts';
-import { withBrowser } from './support/browser.ts';
-import { Stage } from './support/stage.ts';
+import { accessibilityProblems } from '../support/accessibility.ts';
+import { withBrowser } from '../support/browser.ts';
+import { Stage } from '../support/stage.ts';
 
 const stage = new Stage(t);
 const widgets = '/objects/example.com/v1alpha1/widgets';

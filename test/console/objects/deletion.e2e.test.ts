@@ -1,0 +1,106 @@
+import t, { test } from 'tap';
+
+import { withBrowser } from '../support/browser.ts';
+import { change, checkLook, goodsPath, goodsStage, make, read, rowOf } from './goods.ts';
+
+const stage = goodsStage(t);
+const groups = `${goodsPath}/groups`;
+const named = (prefix: string): string => `${groups}?fieldSelector=metadata.name%5E%3D${prefix}&sort=metadata.name,asc`;
+
+test('the deletion of an object shows its effects before it begins', withBrowser, async (t) => {
+  const uid = await make(stage, 'groups', 'owner', { metadata: { finalizers: ['example.com/hold'] } });
+  await make(stage, 'links', 'by-refuse', { spec: { refuse: 'owner' } });
+  await make(stage, 'links', 'by-cascade', { spec: { cascade: 'owner' } });
+  await make(stage, 'links', 'by-clear', { spec: { clear: 'owner' } });
+  const ownerReferences = [{ apiVersion: 'goods.example/v1', kind: 'Group', name: 'owner', uid }];
+  await make(stage, 'links', 'dependent', { metadata: { ownerReferences } });
+  await stage.visit(t, {}, async ({ page, open, picture }) => {
+    await open(`${groups}/owner`);
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete owner?' });
+    await dialog.getByText('Refused', { exact: true }).waitFor();
+    await dialog.getByRole('link', { name: 'by-cascade' }).waitFor();
+    t.equal(await dialog.getByRole('button', { name: 'Delete' }).isDisabled(), true);
+    await checkLook(t, page, async () => picture('delete-refused'));
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+    await change(stage, 'links', 'by-refuse', { spec: { refuse: null } });
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await dialog.getByText('example.com/hold').waitFor();
+    await dialog.getByText('These dependents are deleted too:').waitFor();
+    await dialog.getByLabel('Dependents', { exact: true }).selectOption('Orphan');
+    await dialog.getByText('These dependents stay, without this owner:').waitFor();
+    await picture('delete-effects');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('owner is marked for deletion.').waitFor();
+    await page.getByText('Being deleted').waitFor();
+    await change(stage, 'groups', 'owner', { metadata: { finalizers: null } });
+    await page.getByText('Deleted', { exact: true }).waitFor();
+  });
+  t.equal((await read(stage, 'links', 'by-cascade')).status, 404);
+  t.strictSame((await read(stage, 'links', 'by-clear')).spec, {});
+  t.equal((await read(stage, 'links', 'dependent')).status, 200);
+});
+
+test('rows are chosen with the keyboard, and deleted except for those that are refused', withBrowser, async (t) => {
+  for (const name of ['row-a', 'row-b', 'row-c', 'row-d', 'row-e']) await make(stage, 'groups', name);
+  await make(stage, 'links', 'keeps-b', { spec: { refuse: 'row-b' } });
+  await stage.visit(t, {}, async ({ page, open, picture }) => {
+    await open(named('row-'));
+    await rowOf(page, 'row-a').getByRole('link').focus();
+    await page.keyboard.press('Space');
+    const bar = page.getByRole('region', { name: 'Selected objects' });
+    await bar.getByText('1 selected').waitFor();
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('Shift+ArrowDown');
+    await bar.getByText('3 selected').waitFor();
+    await page.keyboard.press('Escape');
+    await bar.waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+a');
+    await bar.getByText('5 selected').waitFor();
+    await rowOf(page, 'row-e').getByRole('checkbox', { name: 'Select row-e' }).uncheck();
+    await bar.getByText('4 selected').waitFor();
+    await checkLook(t, page, async () => picture('objects-chosen'));
+    await bar.getByRole('button', { name: 'Delete' }).press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Delete 4 objects of the type Group?' });
+    await dialog.getByText('3 objects are removed at once.').waitFor();
+    await dialog.getByText('1 object cannot be deleted and stays.').waitFor();
+    await dialog.getByText('keeps-b').first().waitFor();
+    await checkLook(t, page, async () => picture('delete-many'));
+    await dialog.getByRole('button', { name: 'Delete 3' }).press('Enter');
+    await page.getByText('3 objects are deleted.').waitFor();
+    const rest = page.getByRole('dialog', { name: 'Delete row-b?' });
+    await rest.getByText('Refused', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await bar.getByText('1 selected').waitFor();
+    await rowOf(page, 'row-a').waitFor({ state: 'detached' });
+    t.equal(await rowOf(page, 'row-e').count(), 1);
+  });
+  t.equal((await read(stage, 'groups', 'row-c')).status, 404);
+  t.equal((await read(stage, 'groups', 'row-b')).status, 200);
+});
+
+test('a deletion that is refused after the preview is named, and can be checked again', withBrowser, async (t) => {
+  for (const name of ['late-a', 'late-b']) await make(stage, 'groups', name);
+  await stage.visit(t, { language: 'zh-CN', theme: 'dark' }, async ({ page, open, picture }) => {
+    await open(named('late-'));
+    await rowOf(page, 'late-a').waitFor();
+    await page.getByRole('checkbox', { name: '选择可见的行' }).check();
+    await page.getByRole('button', { name: '删除' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('2 个对象会立即移除。').waitFor();
+    await make(stage, 'links', 'late', { spec: { refuse: 'late-b' } });
+    await dialog.getByRole('button', { name: '删除 2 个' }).click();
+    const failures = dialog.getByRole('alert');
+    await failures.getByText('late-b', { exact: true }).waitFor();
+    await checkLook(t, page, async () => picture('delete-failures-zh'));
+    await change(stage, 'links', 'late', { spec: { refuse: null } });
+    await dialog.getByRole('button', { name: '再次检查' }).click();
+    await dialog.getByText('对象会立即移除，不影响其他对象。').waitFor();
+    await dialog.getByRole('button', { name: '删除', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+  t.equal((await read(stage, 'groups', 'late-b')).status, 404);
+});

@@ -1,0 +1,86 @@
+/** A plugin of the tests: types whose objects name each other by every policy. */
+import { rm } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { Locator, Page } from 'playwright-core';
+import type { Test } from 'tap';
+
+import { manifestYaml, writePlugins } from '../../plugin/host/host-stage.ts';
+import { accessibilityProblems } from '../support/accessibility.ts';
+import { Stage } from '../support/stage.ts';
+
+const policies = ['refuse', 'cascade', 'clear', 'orphan'] as const;
+export const goodsApi = '/apis/goods.example/v1';
+export const goodsPath = '/objects/goods.example/v1';
+
+function typeText(kind: string, plural: string, more = ''): string {
+  const names = policies.map((policy) => `${policy}: { type: 'string' }`).join(', ');
+  return `{ group: 'goods.example', version: 'v1', kind: '${kind}', singular: '${kind.toLowerCase()}',
+    plural: '${plural}', schema: { type: 'object', properties: { spec: { type: 'object', properties: { ${names} } } } },
+    indexes: [{ name: 'spec.refuse' }]${more} }`;
+}
+
+const references = policies
+  .map((policy) => `{ field: 'spec.${policy}', to: 'groups.goods.example', onMissing: 'allow', onDelete: '${policy}' }`)
+  .join(', ');
+const main = `export default { types: [
+  ${typeText('Group', 'groups')}, ${typeText('Link', 'links', `, references: [${references}]`)}] };\n`;
+
+/** Starts a server with the plugin, and a browser, for the tests of one file. */
+export function goodsStage(t: Test): Stage {
+  const root = mkdtempSync(join(tmpdir(), 'ledgerplane-goods-'));
+  t.before(async () => {
+    await writePlugins(root, {
+      goods: { 'plugin.yaml': manifestYaml('goods', { main: 'main.mjs' }), 'main.mjs': main },
+    });
+  });
+  t.teardown(async () => rm(root, { recursive: true, force: true }));
+  return new Stage(t, { PLUGINS_DIRS: root });
+}
+
+type Created = { readonly metadata: { readonly uid: string } };
+
+/** Creates an object, and returns its uid. */
+export async function make(stage: Stage, plural: string, name: string, more: object = {}): Promise<string> {
+  const { metadata = {}, ...rest } = more as { readonly metadata?: object };
+  const body = { metadata: { name, ...metadata }, spec: {}, ...rest };
+  const response = await stage.server.call(`${goodsApi}/${plural}`, { method: 'POST', body });
+  if (response.status !== 201) throw new Error(await response.text());
+  return ((await response.json()) as Created).metadata.uid;
+}
+
+export async function read(stage: Stage, plural: string, name: string) {
+  const response = await stage.server.call(`${goodsApi}/${plural}/${name}`);
+  const { metadata, spec } = (await response.json()) as {
+    readonly metadata?: { readonly labels?: object; readonly ownerReferences?: readonly object[] };
+    readonly spec?: object;
+  };
+  return { status: response.status, labels: metadata?.labels, owners: metadata?.ownerReferences, spec };
+}
+
+export async function change(stage: Stage, plural: string, name: string, body: object): Promise<void> {
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const response = await stage.server.call(`${goodsApi}/${plural}/${name}`, { method: 'PATCH', body, headers });
+  if (response.status !== 200) throw new Error(await response.text());
+}
+
+export function rowOf(page: Page, name: string): Locator {
+  return page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+}
+
+/** Checks the accessibility in both themes, and that a narrow window does not scroll sideways. */
+export async function checkLook(t: Test, page: Page, picture: () => Promise<void>): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    t.strictSame(await accessibilityProblems(page), [], colorScheme);
+  }
+  const size = page.viewportSize();
+  await picture();
+  await page.setViewportSize({ width: 320, height: 720 });
+  t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, 'the page fits into 320 px');
+  t.strictSame(await accessibilityProblems(page), [], 'in 320 px');
+  if (size !== null) await page.setViewportSize(size);
+}
