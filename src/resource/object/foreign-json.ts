@@ -16,21 +16,20 @@ export class ForeignValueError extends Error {}
  * the copy, such as a getter, may throw any value.
  */
 export function plainJson(value: unknown, given: unknown): unknown {
-  const budget = { left: hookValuesMax };
-  return copyOf(value, given, { pointer: '', depth: 0, budget });
+  return copyOf(value, given, { members: [], left: hookValuesMax });
 }
 
+/** The place of a value in the result, which is only printed after a failure, and the number of values left to copy. */
 type At = {
-  readonly pointer: string;
-  readonly depth: number;
-  readonly budget: { left: number };
+  readonly members: (string | number)[];
+  left: number;
 };
 
 function copyOf(value: unknown, given: unknown, at: At): unknown {
   if (value === given || isScalar(value)) return value;
-  at.budget.left -= 1;
-  if (at.budget.left < 0) throw refused(at, `has more than ${String(hookValuesMax)} values`);
-  if (at.depth > jsonDepthMax) throw refused(at, `nests deeper than ${String(jsonDepthMax)} levels`);
+  at.left -= 1;
+  if (at.left < 0) throw refused(at, `has more than ${String(hookValuesMax)} values`);
+  if (at.members.length > jsonDepthMax) throw refused(at, `nests deeper than ${String(jsonDepthMax)} levels`);
   if (Array.isArray(value)) return copyOfList(Array.from<unknown>(value), given, at);
   if (typeof value === 'object' && isPlain(value)) return copyOfObject(value, given, at);
   throw refused(
@@ -46,20 +45,32 @@ function isScalar(value: unknown): value is null | string | number | boolean {
 
 function copyOfList(value: readonly unknown[], given: unknown, at: At): unknown {
   const before: readonly unknown[] = Array.isArray(given) ? given : [];
-  return value.map((item, index) => copyOf(item, before[index], below(at, String(index))));
+  return value.map((item, index) => copyOfMember(item, before[index], index, at));
 }
 
 function copyOfObject(value: object, given: unknown, at: At): unknown {
-  const before = new Map<string, unknown>(typeof given === 'object' && given !== null ? Object.entries(given) : []);
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  if (entries.some(([member]) => member === '__proto__')) throw refused(at, 'has a member "__proto__"');
-  return Object.fromEntries(
-    entries.map(([member, inner]) => [member, copyOf(inner, before.get(member), below(at, member))]),
-  );
+  const before = isRecord(given) ? given : {};
+  const copy: Record<string, unknown> = {};
+  for (const [member, inner] of Object.entries(value)) {
+    if (inner === undefined) continue;
+    // An assignment of this member would change the prototype of the copy.
+    if (member === '__proto__') throw refused(at, 'has a member "__proto__"');
+    const same = Object.hasOwn(before, member) ? before[member] : undefined;
+    copy[member] = copyOfMember(inner, same, member, at);
+  }
+  return copy;
 }
 
-function below({ pointer, depth, budget }: At, member: string): At {
-  return { pointer: `${pointer}/${escapeToken(member)}`, depth: depth + 1, budget };
+function copyOfMember(value: unknown, given: unknown, member: string | number, at: At): unknown {
+  if (value === given || isScalar(value)) return value;
+  at.members.push(member);
+  const copy = copyOf(value, given, at);
+  at.members.pop();
+  return copy;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 function isPlain(value: object): boolean {
@@ -67,6 +78,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-function refused({ pointer }: At, problem: string): ForeignValueError {
+function refused({ members }: At, problem: string): ForeignValueError {
+  const pointer = members.map((member) => `/${escapeToken(String(member))}`).join('');
   return new ForeignValueError(`${pointer === '' ? 'it' : pointer} ${problem}`);
 }
