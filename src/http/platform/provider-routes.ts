@@ -8,6 +8,7 @@ import type { PlatformRoute } from '../fixed-routes.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import type { RefusalLog } from '../refusal-log.ts';
+import { consoleLogInPath } from './console-log-in.ts';
 import { pageOfProblem, wantsPage } from './log-in-page.ts';
 import { notLoggedIn } from './session-routes.ts';
 import { startSession, type SessionStartDependencies } from './session-start.ts';
@@ -17,6 +18,8 @@ export type ProviderRoutesDependencies = SessionStartDependencies & {
   readonly provider: ProviderLogIn | undefined;
   /** The URL under which browsers reach this server, without a slash at the end; undefined: the host of the request. */
   readonly publicUrl: string | undefined;
+  /** Whether this server has the web console, which shows browsers why a log-in has failed. */
+  readonly hasConsole: boolean;
   readonly refusals: Pick<RefusalLog, 'providerLogInFailed'>;
 };
 
@@ -25,7 +28,8 @@ const callbackPath = `${providerPath}/callback`;
 
 /**
  * Creates the routes for log-ins in a browser at the identity provider. A browser navigates to them, so a refusal is a
- * page if the browser accepts HTML. `GET /login/methods` lists the ways to log in, for a page that offers them.
+ * page if the browser accepts HTML: the console's page Log in, if the log-in was begun there. `GET /login/methods` lists
+ * the ways to log in, for a page that offers them.
  */
 export function providerRoutes(dependencies: ProviderRoutesDependencies): readonly PlatformRoute[] {
   const routes = new ProviderRoutes(dependencies);
@@ -59,7 +63,7 @@ class ProviderRoutes {
     const returnPath = this.#returnPath(exchange.query);
     if (typeof returnPath !== 'string') return refused(exchange, returnPath);
     const begun = await provider.begin(redirectUri, returnPath);
-    if (!begun.ok) return refused(exchange, notLoggedIn(begun), returnPath);
+    if (!begun.ok) return this.#failed(exchange, notLoggedIn(begun), returnPath);
     const { cookie } = exchange.req.headers;
     return redirect(begun.url, [
       ...supersededFlows(cookie, exchange.sender).map((state) => clearedFlowCookie(state, exchange.sender)),
@@ -81,14 +85,14 @@ class ProviderRoutes {
     const flow = flowIn(req.headers.cookie, state, sender, clock.now());
     if (flow === undefined) {
       this.#recordFailure(exchange, noFlow.detail);
-      return refused(exchange, noFlow);
+      return this.#failed(exchange, noFlow);
     }
     const network = networkOf(sender.address);
     const verified = await provider.finish({ parameters: query, flow, redirectUri, network });
     const cleared = clearedFlowCookie(flow.state, sender);
     if (!verified.ok) {
       if (verified.reason !== 'unavailable') this.#recordFailure(exchange, verified.detail);
-      return withHeaders(refused(exchange, notLoggedIn(verified), flow.returnPath), ['Set-Cookie', cleared]);
+      return withHeaders(this.#failed(exchange, notLoggedIn(verified), flow.returnPath), ['Set-Cookie', cleared]);
     }
     const started = await startSession(
       exchange,
@@ -96,8 +100,21 @@ class ProviderRoutes {
       this.#dependencies,
     );
     if (!started.ok)
-      return withHeaders(refused(exchange, problemOf(started.rejection), flow.returnPath), ['Set-Cookie', cleared]);
+      return withHeaders(this.#failed(exchange, problemOf(started.rejection), flow.returnPath), [
+        'Set-Cookie',
+        cleared,
+      ]);
     return redirect(flow.returnPath, [started.cookie, cleared]);
+  }
+
+  /** Returns the response to a log-in that has failed for a reason outside of the request. */
+  #failed(exchange: Exchange, failure: Problem, returnPath?: string): Answer {
+    const { query, requestId } = exchange;
+    const page =
+      this.#dependencies.hasConsole && wantsPage(exchange)
+        ? consoleLogInPath({ refused: failure, isDenied: query.has('error'), returnPath, requestId })
+        : undefined;
+    return page === undefined ? refused(exchange, failure, returnPath) : redirect(page, []);
   }
 
   /** Returns the path in the parameter `return`; by default, the root of this server as the browser sees it. */

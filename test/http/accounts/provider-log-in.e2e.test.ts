@@ -31,6 +31,8 @@ async function given(t: Test, environment: Environment = {}) {
     OIDC_ISSUER: provider.url,
     OIDC_CLIENT_ID: clientId,
     OIDC_CLIENT_SECRET: clientSecret,
+    // Without the console, a browser gets the reason of a failure as a page.
+    CONSOLE: 'off',
     ...environment,
   };
   const start = async (dataDir?: string) => {
@@ -241,6 +243,29 @@ test('a user that the provider does not log in gets a page, without text of the 
   const odd = await logIn();
   t.match(shown(odd), /did not log the user in: unknown/u);
   t.notMatch(odd.text, /script/u);
+});
+
+test('a log-in that the console has begun, and that fails, ends on the page Log in of the console', async (t) => {
+  const { provider, server, browser, begin, logIn } = await given(t, { CONSOLE: 'on' });
+  provider.behaviour.denies = 'access_denied';
+  const shownAt = async (query: string): Promise<string> => {
+    const answer = await logIn(query);
+    t.equal(answer.status, 303);
+    t.strictSame(browser.names(), [], 'the cookie of the flow is cleared');
+    return locationOf(answer).replace(/request=[\w-]+$/u, '');
+  };
+  t.equal(await shownAt('?return=/console/audit%3Fa=1'), '/console/login?to=%2Faudit%3Fa%3D1&problem=denied&');
+  t.equal(await shownAt(''), '/console/login?to=%2F&problem=denied&');
+  t.equal((await logIn('?return=/uc/')).status, 401, 'another page has begun this log-in');
+  t.equal((await browser.visit(await begin('?return=/console/'), json)).status, 401, 'a program gets a problem');
+  provider.behaviour.denies = undefined;
+  provider.behaviour.claims = { sub: '' };
+  t.match(await shownAt('?return=/console/'), /problem=refused/u);
+  provider.behaviour.token = 'status';
+  t.match(await shownAt('?return=/console/'), /problem=unavailable/u);
+  const unknown = await browser.visit(`${server.url}/login/oidc/callback?state=x&error=access_denied`);
+  t.match(locationOf(unknown), /^\/console\/login\?to=%2F&problem=expired&/u);
+  t.equal((await browser.visit(`${server.url}/login/oidc?return=//evil.example`)).status, 400);
 });
 
 test('a provider that is down, slow or broken gets a 503 that says so, and is left in peace', async (t) => {

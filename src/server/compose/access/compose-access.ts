@@ -175,7 +175,12 @@ function composeRoutes(parts: AccessParts, routing: RouteParts): readonly Platfo
     routing.authenticator.verifyPassword(...given);
   return [
     ...sessionRoutes({ ...ports, sessions }),
-    ...providerRoutes({ ...ports, sessions, publicUrl: parts.config.publicUrl }),
+    ...providerRoutes({
+      ...ports,
+      sessions,
+      publicUrl: parts.config.publicUrl,
+      hasConsole: parts.config.console === 'on',
+    }),
     ...accountRoutes({ ...ports, verifyPassword }),
     ...tokenRoutes(ports),
     ...ownSessionRoutes(ports),
