@@ -31,6 +31,25 @@ test('a page survives the end of its session, and keeps what is on it', withBrow
   });
 });
 
+test('the end of a session is shown above an open dialog, which goes on afterwards', withBrowser, async (t) => {
+  await stage.visit(t, {}, async ({ page, context, open, picture }) => {
+    await open('/profile');
+    await page.getByRole('button', { name: 'New access token' }).click();
+    const creation = page.getByRole('dialog', { name: 'New access token' });
+    await creation.getByLabel('What it is for').fill('A script');
+    await context.clearCookies();
+    await creation.getByRole('button', { name: 'Create' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.getByLabel('Password of admin').fill(testPassword);
+    await picture('session-ended-dialog');
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    t.equal(await creation.getByLabel('What it is for').inputValue(), 'A script');
+    await creation.getByRole('button', { name: 'Create' }).click();
+    await creation.getByText('Copy the token now').waitFor();
+  });
+});
+
 test('a restart of the server is shown calmly, and the page goes on without a reload', withBrowser, async (t) => {
   await stage.visit(t, {}, async ({ page, open, picture, problems }) => {
     await open(widgets);
