@@ -9,4 +9,5 @@ export default defineFeature({
       meta: { title: 'login.title', isPublic: true },
     },
   ],
+  logInMethods: [{ name: 'provider', order: 10, component: async () => import('./provider-method.vue') }],
 });
