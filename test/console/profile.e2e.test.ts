@@ -51,6 +51,41 @@ test('a token is shown once, works, and is revoked', withBrowser, async (t) => {
   });
 });
 
+test('sessions are listed, and one or all others are ended', withBrowser, async (t) => {
+  const logIn = async (userAgent: string): Promise<string> => {
+    const answer = await fetch(`${stage.server.url}/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': userAgent },
+      body: JSON.stringify({ username: 'admin', password: testPassword }),
+    });
+    return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  };
+  const asked = async (cookie: string): Promise<number> =>
+    (await fetch(`${stage.server.url}/session`, { headers: { cookie } })).status;
+  await stage.visit(t, {}, async ({ page, open, picture }) => {
+    const firefox = await logIn('Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0');
+    const script = await logIn('<b>script</b>/1.0 of a person');
+    await open('/profile');
+    const entry = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    await entry('Firefox 140 on Windows').waitFor();
+    await entry('<b>script</b>/1.0').getByText('127.0.0.1').waitFor();
+    await entry('This session').getByText('Chrome', { exact: false }).waitFor();
+    await picture('sessions');
+    await page.getByRole('button', { name: 'End the session of Firefox 140 on Windows' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click();
+    await entry('Firefox 140 on Windows').waitFor({ state: 'detached' });
+    t.strictSame([await asked(firefox), await asked(script)], [401, 200]);
+    await page.getByRole('button', { name: 'End all others' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End all others' }).click();
+    await page.getByText(/sessions? (?:has|have) ended/u).waitFor();
+    await entry('<b>script</b>/1.0').waitFor({ state: 'detached' });
+    t.equal(await asked(script), 401);
+    await entry('This session').getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End', exact: true }).click();
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+  });
+});
+
 test('the password is changed with the present one, and the page keeps its session', withBrowser, async (t) => {
   await stage.visit(t, {}, async ({ page, open }) => {
     await open('/profile');
