@@ -28,8 +28,8 @@ const callbackPath = `${providerPath}/callback`;
 
 /**
  * Creates the routes for log-ins in a browser at the identity provider. A browser navigates to them, so a refusal is a
- * page if the browser accepts HTML: the console's page Log in, if the log-in was begun there. `GET /login/methods` lists
- * the ways to log in, for a page that offers them.
+ * page if the browser accepts HTML: the console's page Log in, if the log-in was begun there. `GET /login/methods`
+ * lists the ways to log in, for a page that offers them.
  */
 export function providerRoutes(dependencies: ProviderRoutesDependencies): readonly PlatformRoute[] {
   const routes = new ProviderRoutes(dependencies);
