@@ -5,7 +5,12 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Test } from 'tap';
 
 import { repository } from '../../architecture/repository.ts';
-import { startTestServer, testPassword, type TestServer } from '../../support/server/start-server.ts';
+import {
+  startTestServer,
+  testPassword,
+  type TestServer,
+  type TestServerOptions,
+} from '../../support/server/start-server.ts';
 import { launchBrowser, withBrowser } from './browser.ts';
 import { PageProblems } from './page-problems.ts';
 
@@ -43,10 +48,17 @@ export class Stage {
   #server: TestServer | undefined;
 
   /** Starts both before the tests of the file, and ends both after them. */
-  constructor(t: Test, environment: Readonly<Record<string, string>> = {}) {
+  constructor(
+    t: Test,
+    environment: Readonly<Record<string, string>> = {},
+    options: Pick<TestServerOptions, 'clock'> = {},
+  ) {
     if (withBrowser.skip !== undefined) return;
     t.before(async () => {
-      [this.#server, this.#browser] = await Promise.all([startTestServer({ environment, logLines }), launchBrowser()]);
+      [this.#server, this.#browser] = await Promise.all([
+        startTestServer({ ...options, environment, logLines }),
+        launchBrowser(),
+      ]);
     });
     t.teardown(async () => {
       await this.#browser?.close();
