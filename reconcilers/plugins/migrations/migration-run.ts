@@ -68,6 +68,7 @@ export class MigrationRun {
   #isOutdated: boolean;
   #recordedAtMs = 0;
   #failures = 0;
+  #isVisiting = false;
 
   constructor(options: RunOptions, dependencies: MigrationRunDependencies) {
     this.#dependencies = dependencies;
@@ -94,11 +95,11 @@ export class MigrationRun {
   }
 
   /**
-   * Whether an object waits for a step. A failing object waits only after a change, or when all objects are visited
-   * again.
+   * Whether an object is visited, or waits for a step. A failing object waits only after a change, or when all objects
+   * are visited again.
    */
   get isBusy(): boolean {
-    return !this.#ending.signal.aborted && this.#next() !== undefined;
+    return !this.#ending.signal.aborted && (this.#isVisiting || this.#next() !== undefined);
   }
 
   state(): MigrationState {
@@ -121,7 +122,7 @@ export class MigrationRun {
     }
   }
 
-  /** Resolves when no object waits for a step. */
+  /** Resolves when no object is visited or waits for a step. */
   async idle(): Promise<void> {
     while (this.isBusy)
       await new Promise<void>((resolve) => {
@@ -159,6 +160,7 @@ export class MigrationRun {
     const isOver = (): boolean => signal.aborted;
     while (!isOver()) {
       const task = this.#next();
+      this.#isVisiting = task !== undefined;
       try {
         if (task !== undefined) await (task.isDue ? this.#visitAll(task, signal) : this.#visitAgain(task, signal));
         else if (this.#isOutdated) await this.#record();
@@ -175,6 +177,7 @@ export class MigrationRun {
         await delay(this.#dependencies.clock, ms, signal);
       }
     }
+    this.#isVisiting = false;
     this.#rest();
   }
 
