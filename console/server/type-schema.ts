@@ -14,6 +14,8 @@ export type TypeSchema = {
   readonly fields: readonly string[];
   /** The declared columns of tables, with the JSON pointers of their values. */
   readonly columns: readonly { readonly name: string; readonly pointer: string }[];
+  /** The fields that contain names of objects, and the types of these: `<plural>.<group>`. */
+  readonly references: readonly { readonly field: string; readonly to: string }[];
 };
 
 type ApiDocument = { readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> } };
@@ -21,6 +23,7 @@ type Extended = {
   readonly 'x-kubernetes-group-version-kind'?: readonly { group: string; version: string; kind: string }[];
   readonly 'x-kubernetes-selectable-fields'?: readonly { readonly fieldPath: string }[];
   readonly 'x-ledgerplane-columns'?: TypeSchema['columns'];
+  readonly 'x-ledgerplane-references'?: TypeSchema['references'];
 };
 
 /** Reads the schema of a type from the document of its group and version. Resolves with undefined if it has none. */
@@ -42,6 +45,7 @@ export async function readTypeSchema(
     components,
     fields: (extended['x-kubernetes-selectable-fields'] ?? []).map(({ fieldPath }) => fieldPath),
     columns: extended['x-ledgerplane-columns'] ?? [],
+    references: extended['x-ledgerplane-references'] ?? [],
   };
 }
 

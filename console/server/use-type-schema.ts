@@ -5,10 +5,10 @@ import { readTypeSchema, type TypeSchema } from './type-schema.ts';
 import type { ServedType } from './served-types.ts';
 import { useServer } from './use-server.ts';
 
-/** Returns the schema of a type; undefined while it is being read, null if the API documents have none. */
+/** Returns the schema of a type; undefined while it is being read, null if it cannot be read or does not exist. */
 export function useTypeSchema(type: () => ServedType | undefined): ComputedRef<TypeSchema | null | undefined> {
   const { client } = useServer();
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: computed(() => ['schema', type()?.group, type()?.version, type()?.plural]),
     queryFn: async ({ signal }) => {
       const wanted = type();
@@ -17,5 +17,5 @@ export function useTypeSchema(type: () => ServedType | undefined): ComputedRef<T
     enabled: computed(() => type() !== undefined),
     staleTime: 60_000,
   });
-  return computed(() => data.value);
+  return computed(() => data.value ?? (error.value === null ? data.value : null));
 }
