@@ -26,9 +26,19 @@ export function readText(text: string, messages: { readonly tooLong: string; rea
     message: message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/u, '') ?? message,
   }));
   if (marks.length > 0) return { ok: false, marks };
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  const value = valueOf(document);
+  if (value instanceof Error) return { ok: false, marks: [{ from: 0, to: text.length, message: value.message }] };
   if (!isJsonObject(value)) return { ok: false, marks: [{ from: 0, to: text.length, message: messages.noObject }] };
   return { ok: true, value, locate: (pointer) => placeOf(document, pointer) };
+}
+
+/** Aliases that would multiply a value beyond measure are a failure. */
+function valueOf(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /** Returns the place of the value at a JSON pointer, or that of the nearest one around it. */

@@ -2,7 +2,8 @@ import type { ObjectMetadata } from 'ledgerplane/client';
 
 import type { ServedType } from '../../../server/served-types.ts';
 
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+/** The text is before the boolean: otherwise Vue turns the text '' of a property into true. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [member: string]: Json };
 
 /** An object as the server shows it. */

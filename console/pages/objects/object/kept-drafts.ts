@@ -1,10 +1,12 @@
 import type { EditorLanguage } from '../../../ui/editor/code-editor.ts';
+import type { BrokenText } from '../form/form-context.ts';
 import type { ShownObject } from './editable.ts';
 
 /** A draft that was left without saving it, for example for another tab of the same object. */
 export type KeptDraft = {
   readonly text: string;
   readonly language: EditorLanguage;
+  readonly broken: ReadonlyMap<string, BrokenText>;
   /** The object that the draft changes. */
   readonly base: ShownObject;
 };

@@ -5,23 +5,38 @@ import { useI18n } from 'vue-i18n';
 import { after } from '../../../server/browser-clock.ts';
 import type { EditorLanguage, Marked } from '../../../ui/editor/code-editor.ts';
 import { readText, textOf, type ReadText } from './draft-text.ts';
+import type { BrokenText } from '../form/form-context.ts';
 import type { JsonObject } from './editable.ts';
+import { updatedText } from './update-text.ts';
 
 /** The state of the last dry run. `unknown`: the server could not be asked. */
 export type CheckStatus = 'idle' | 'checking' | 'valid' | 'invalid' | 'unknown';
+
+/** A problem at its place in the text, and at its value if it is about one. */
+export type DraftMark = Marked & { readonly pointer?: string };
 
 export type Draft = {
   readonly text: Ref<string>;
   readonly language: Ref<EditorLanguage>;
   readonly read: ComputedRef<ReadText>;
-  readonly marks: ComputedRef<readonly Marked[]>;
+  readonly marks: ComputedRef<readonly DraftMark[]>;
+  /** The problems of the last dry run, by JSON pointer. */
+  readonly problems: ComputedRef<ReadonlyMap<string, string>>;
+  /** Texts of fields that cannot be read as values, by pointer. */
+  readonly broken: Readonly<Ref<ReadonlyMap<string, BrokenText>>>;
+  readonly setBroken: (texts: ReadonlyMap<string, BrokenText>) => void;
+  /** Whether the draft can be written. */
+  readonly isReady: ComputedRef<boolean>;
   readonly status: Readonly<Ref<CheckStatus>>;
   /** A refusal that is about no single value. */
   readonly refusal: Readonly<Ref<Error | undefined>>;
   /** Whether the text differs from the last `reset`. */
   readonly isChanged: ComputedRef<boolean>;
   readonly reset: (value: JsonObject) => void;
-  readonly replace: (value: JsonObject) => void;
+  /** Replaces the value. Comments of the text are kept. */
+  readonly edit: (value: JsonObject) => void;
+  /** Replaces the value that the draft changes, and the draft itself. */
+  readonly rebase: (saved: JsonObject, value: JsonObject) => void;
   readonly type: (text: string) => void;
   readonly speak: (language: EditorLanguage) => void;
   /** Shows the problems of a refused write like those of a dry run. */
@@ -93,52 +108,95 @@ function checkWhileTyping(text: Ref<string>, read: ComputedRef<ReadText>, proble
   onScopeDispose(forget);
 }
 
+/** The text of a draft in its languages. */
+function useText(initial: JsonObject): Pick<Draft, 'text' | 'language' | 'edit'> & {
+  readonly write: (value: JsonObject) => void;
+  readonly translate: (chosen: EditorLanguage, value: JsonObject | undefined) => void;
+} {
+  const language = shallowRef<EditorLanguage>('yaml');
+  const text = shallowRef(textOf(initial, 'yaml'));
+  /** The last text of YAML. JSON has no comments, so they are taken from here. */
+  let yaml = text.value;
+  return {
+    text,
+    language,
+    write: (value) => {
+      text.value = textOf(value, language.value);
+      yaml = textOf(value, 'yaml');
+    },
+    edit: (value) => {
+      text.value = language.value === 'yaml' ? updatedText(text.value, value) : textOf(value, 'json');
+    },
+    translate: (chosen, value) => {
+      if (chosen === language.value) return;
+      if (language.value === 'yaml') yaml = text.value;
+      language.value = chosen;
+      if (value !== undefined) text.value = chosen === 'yaml' ? updatedText(yaml, value) : textOf(value, 'json');
+    },
+  };
+}
+
 /**
  * The draft of an object as text. After each pause in typing, `dryRun` asks the server. The problems that it finds are
- * then marked at their places in the text.
+ * then marked at their places in the text, and at the fields of a form.
  */
 export function useDraft(initial: JsonObject, dryRun: DryRun): Draft {
   const { t } = useI18n();
-  const language = shallowRef<EditorLanguage>('yaml');
   const saved = shallowRef(initial);
-  const text = shallowRef(textOf(initial, 'yaml'));
+  const { text, language, edit, write, translate } = useText(initial);
+  const broken = shallowRef<ReadonlyMap<string, BrokenText>>(new Map());
   const problems = useProblems();
   const read = computed(() =>
     readText(text.value, { tooLong: t('objects.edit.tooLong'), noObject: t('objects.edit.noObject') }),
   );
-  const marks = computed<readonly Marked[]>(() => {
-    const { value: now } = read;
-    if (!now.ok) return now.marks;
-    return problems.found.value.map(({ pointer, detail }) => ({
-      ...now.locate(pointer),
-      message: `${pointer}: ${detail}`,
-    }));
-  });
   checkWhileTyping(text, read, problems, dryRun);
   return {
     text,
     language,
     read,
-    marks,
+    broken,
+    marks: computed(() => marksOf(read.value, problems.found.value, broken.value)),
+    problems: computed(
+      () => new Map(problems.found.value.toReversed().map(({ pointer, detail }) => [pointer, detail])),
+    ),
     status: problems.status,
     refusal: problems.refusal,
-    isChanged: computed(() => text.value !== textOf(saved.value, language.value)),
+    isReady: computed(() => read.value.ok && broken.value.size === 0),
+    isChanged: computed(() => text.value !== textOf(saved.value, language.value) || broken.value.size > 0),
+    edit,
     reset: (value) => {
       saved.value = value;
-      text.value = textOf(value, language.value);
+      broken.value = new Map();
+      write(value);
       problems.clear('idle');
     },
-    replace: (value) => {
-      text.value = textOf(value, language.value);
+    rebase: (base, value) => {
+      saved.value = base;
+      edit(value);
+    },
+    setBroken: (texts) => {
+      broken.value = texts;
     },
     type: (typed) => {
       text.value = typed;
     },
     speak: (chosen) => {
-      const { value: now } = read;
-      language.value = chosen;
-      if (now.ok) text.value = textOf(now.value, chosen);
+      translate(chosen, read.value.ok ? read.value.value : undefined);
     },
     refuse: problems.refuse,
   };
+}
+
+function marksOf(
+  read: ReadText,
+  found: ClientError['errors'],
+  broken: ReadonlyMap<string, BrokenText>,
+): readonly DraftMark[] {
+  if (!read.ok) return read.marks;
+  const texts = [...broken].map(([pointer, { message }]) => ({ pointer, detail: message }));
+  return [...found, ...texts].map(({ pointer, detail }) => ({
+    ...read.locate(pointer),
+    pointer,
+    message: `${pointer}: ${detail}`,
+  }));
 }
