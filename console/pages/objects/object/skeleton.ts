@@ -21,7 +21,8 @@ function hasSpec(schema: TypeSchema | undefined): boolean {
   return isJsonObject(schema?.schema['properties']) && 'spec' in schema.schema['properties'];
 }
 
-function valueOf(schema: JsonSchema, components: TypeSchema['components'], depth: number): Json {
+/** Returns the least value of a schema: its default, or an empty one with the required members. */
+export function valueOf(schema: JsonSchema, components: TypeSchema['components'], depth: number): Json {
   const { default: preset, enum: values, type, properties, required } = resolved(schema, components);
   if (isJson(preset)) return preset;
   if (Array.isArray(values) && isJson(values[0])) return values[0];
