@@ -1,0 +1,15 @@
+import type { Json } from '../../object/editable.ts';
+import type { Field } from '../field-kind.ts';
+
+/** The properties of the control in a field. Other attributes pass to the native element. */
+export type ControlProps = {
+  readonly field: Field;
+  readonly value: Json | undefined;
+  readonly required: boolean;
+  readonly disabled: boolean;
+  /** For the name of an object: its type, as `<plural>.<group>`. */
+  readonly target?: string | undefined;
+};
+
+/** `undefined` removes the value. */
+export type ControlEmits = { change: [value: Json | undefined] };
