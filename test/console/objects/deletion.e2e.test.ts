@@ -22,7 +22,7 @@ test('the deletion of an object shows its effects before it begins', withBrowser
     await dialog.getByText('Refused', { exact: true }).waitFor();
     await dialog.getByRole('link', { name: 'by-cascade' }).waitFor();
     t.equal(await dialog.getByRole('button', { name: 'Delete' }).isDisabled(), true);
-    await checkLook(t, page, async () => picture('delete-refused'));
+    await checkLook(t, page, { picture, name: 'delete-refused' });
     await dialog.getByRole('button', { name: 'Cancel' }).click();
 
     await change(stage, 'links', 'by-refuse', { spec: { refuse: null } });
@@ -62,13 +62,13 @@ test('rows are chosen with the keyboard, and deleted except for those that are r
     await bar.getByText('5 selected').waitFor();
     await rowOf(page, 'row-e').getByRole('checkbox', { name: 'Select row-e' }).uncheck();
     await bar.getByText('4 selected').waitFor();
-    await checkLook(t, page, async () => picture('objects-chosen'));
+    await checkLook(t, page, { picture, name: 'objects-chosen' });
     await bar.getByRole('button', { name: 'Delete' }).press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Delete 4 objects of the type Group?' });
     await dialog.getByText('3 objects are removed at once.').waitFor();
     await dialog.getByText('1 object cannot be deleted and stays.').waitFor();
     await dialog.getByText('keeps-b').first().waitFor();
-    await checkLook(t, page, async () => picture('delete-many'));
+    await checkLook(t, page, { picture, name: 'delete-many' });
     await dialog.getByRole('button', { name: 'Delete 3' }).press('Enter');
     await page.getByText('3 objects are deleted.').waitFor();
     const rest = page.getByRole('dialog', { name: 'Delete row-b?' });
@@ -95,7 +95,7 @@ test('a deletion that is refused after the preview is named, and can be checked 
     await dialog.getByRole('button', { name: '删除 2 个' }).click();
     const failures = dialog.getByRole('alert');
     await failures.getByText('late-b', { exact: true }).waitFor();
-    await checkLook(t, page, async () => picture('delete-failures-zh'));
+    await checkLook(t, page, { picture, name: 'delete-failures-zh' });
     await change(stage, 'links', 'late', { spec: { refuse: null } });
     await dialog.getByRole('button', { name: '再次检查' }).click();
     await dialog.getByText('对象会立即移除，不影响其他对象。').waitFor();

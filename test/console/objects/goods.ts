@@ -25,8 +25,53 @@ function typeText(kind: string, plural: string, more = ''): string {
 const references = policies
   .map((policy) => `{ field: 'spec.${policy}', to: 'groups.goods.example', onMissing: 'allow', onDelete: '${policy}' }`)
   .join(', ');
+/** A schema with a member of each kind that forms show. */
+const shape = {
+  title: { type: 'string', minLength: 1, description: 'The title of the shape.' },
+  count: { type: 'integer', minimum: 0, maximum: 10, default: 3 },
+  enabled: { type: 'boolean' },
+  mode: { enum: ['on', 'off'] },
+  when: { type: 'string', format: 'date-time' },
+  port: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+  note: { type: ['string', 'null'] },
+  text: { type: 'string', maxLength: 5000 },
+  tags: { type: 'array', items: { type: 'string', minLength: 1 } },
+  rules: {
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['name'],
+      properties: { name: { type: 'string', minLength: 2 }, weight: { type: 'integer' } },
+    },
+  },
+  settings: { type: 'object', additionalProperties: { type: 'string' } },
+  either: { oneOf: [{ type: 'string' }, { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] }] },
+  tree: { $ref: '#/$defs/tree' },
+  group: { type: 'string' },
+};
+const shapeSchema = {
+  type: 'object',
+  $defs: { tree: { type: 'object', properties: { leaf: { type: 'string' }, inner: { $ref: '#/$defs/tree' } } } },
+  properties: { spec: { type: 'object', required: ['title'], additionalProperties: false, properties: shape } },
+};
+const wideNames = Array.from({ length: 600 }, (_, index) => `member${String(index)}`);
+const wideSchema = {
+  type: 'object',
+  properties: {
+    spec: { type: 'object', properties: Object.fromEntries(wideNames.map((name) => [name, { type: 'string' }])) },
+  },
+};
+
+function typeWith(kind: string, schema: object, more = ''): string {
+  const singular = kind.toLowerCase();
+  return `{ group: 'goods.example', version: 'v1', kind: '${kind}', singular: '${singular}', plural: '${singular}s',
+    schema: ${JSON.stringify(schema)}${more} }`;
+}
+
+const named = `, references: [{ field: 'spec.group', to: 'groups.goods.example', onMissing: 'allow', onDelete: 'orphan' }]`;
 const main = `export default { types: [
-  ${typeText('Group', 'groups')}, ${typeText('Link', 'links', `, references: [${references}]`)}] };\n`;
+  ${typeText('Group', 'groups')}, ${typeText('Link', 'links', `, references: [${references}]`)},
+  ${typeWith('Shape', shapeSchema, named)}, ${typeWith('Wide', wideSchema)}] };\n`;
 
 /** Starts a server with the plugin, and a browser, for the tests of one file. */
 export function goodsStage(t: Test): Stage {
@@ -71,16 +116,21 @@ export function rowOf(page: Page, name: string): Locator {
 }
 
 /** Checks the accessibility in both themes, and that a narrow window does not scroll sideways. */
-export async function checkLook(t: Test, page: Page, picture: () => Promise<void>): Promise<void> {
+export async function checkLook(
+  t: Test,
+  page: Page,
+  { picture, name }: { readonly picture: (name: string) => Promise<void>; readonly name: string },
+): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     t.strictSame(await accessibilityProblems(page), [], colorScheme);
   }
   const size = page.viewportSize();
-  await picture();
+  await picture(name);
   await page.setViewportSize({ width: 320, height: 720 });
   t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, 'the page fits into 320 px');
   t.strictSame(await accessibilityProblems(page), [], 'in 320 px');
+  await picture(`${name}-narrow`);
   if (size !== null) await page.setViewportSize(size);
 }

@@ -31,7 +31,7 @@ test('labels of chosen objects are set and removed after a dry run', withBrowser
     await page.keyboard.press('Enter');
     await dialog.getByText('2 objects change.').waitFor();
     await dialog.getByText('1 object is like this already.').waitFor();
-    await checkLook(t, page, async () => picture('label-plan'));
+    await checkLook(t, page, { picture, name: 'label-plan' });
     await dialog.getByRole('button', { name: 'Change 2 objects' }).click();
     await page.getByText('The labels of 2 objects are changed').waitFor();
     await dialog.waitFor({ state: 'detached' });

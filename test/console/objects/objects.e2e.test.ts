@@ -101,6 +101,7 @@ test('an object is created from a draft, whose problems are shown at their place
     await open(widgets);
     await page.getByRole('link', { name: 'New' }).click();
     await page.waitForURL('**/console/create/**');
+    await page.getByRole('button', { name: 'YAML' }).click();
     const editor = page.getByRole('textbox', { name: 'New Widget' });
     await editor.waitFor();
     await retype(
@@ -156,6 +157,7 @@ test('changes of two people are merged, and neither is lost', withBrowser, async
   await create('merged', { size: 1 });
   await stage.visit(t, {}, async ({ page, open, picture }) => {
     await open(`${widgets}/merged/edit`);
+    await page.getByRole('button', { name: 'YAML' }).click();
     const editor = page.getByRole('textbox', { name: 'Text of merged' });
     await editor.waitFor();
     await retype(
@@ -184,6 +186,7 @@ test('a draft survives a look at another part of the object', withBrowser, async
   await create('left', { size: 1 });
   await stage.visit(t, {}, async ({ page, open }) => {
     await open(`${widgets}/left/edit`);
+    await page.getByRole('button', { name: 'YAML' }).click();
     const editor = page.getByRole('textbox', { name: 'Text of left' });
     await retype(
       page,
