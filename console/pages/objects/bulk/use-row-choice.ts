@@ -1,6 +1,6 @@
 import { onScopeDispose, watch } from 'vue';
 
-import type { LiveTable } from '../table/live-table.ts';
+import type { ShownTable } from '../table/shown-table.ts';
 import { chosenMax, type RowSelection } from './row-selection.ts';
 
 export type RowChoice = {
@@ -11,7 +11,7 @@ export type RowChoice = {
 };
 
 /** Chooses rows of a table by their indexes. */
-export function useRowChoice(table: () => LiveTable, selection: () => RowSelection | undefined): RowChoice {
+export function useRowChoice(table: () => ShownTable, selection: () => RowSelection | undefined): RowChoice {
   let anchor = 0;
   let reading = new AbortController();
   const stop = (): void => {

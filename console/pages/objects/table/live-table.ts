@@ -4,12 +4,9 @@ import { shallowRef, type Ref } from 'vue';
 import { after } from '../../../server/browser-clock.ts';
 import type { ServedType } from '../../../server/served-types.ts';
 import { pageSize, RowPages } from './row-pages.ts';
+import type { RowRange, ShownTable, TableStatus } from './shown-table.ts';
 import { readRows, tableForm, type Column, type Row, type TableAnswer, type TableQuery } from './table-answer.ts';
 
-/** `paused`: the window is hidden, so nothing is followed. */
-export type LiveStatus = 'loading' | 'live' | 'reconnecting' | 'paused' | 'failed';
-
-type Range = { readonly first: number; readonly last: number };
 type Change = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: TableAnswer };
 
 /** The shortest time between two readings of the visible rows that changes cause. */
@@ -22,21 +19,21 @@ const appliedMax = 500;
  * of a row in memory is shown with the next frame; rows that are added, removed or moved cause the visible rows to be
  * read again, at most once in `rereadMs`.
  */
-export class LiveTable {
+export class LiveTable implements ShownTable {
   readonly columns: Ref<readonly Column[]> = shallowRef([]);
   readonly total: Ref<number> = shallowRef(0);
-  readonly status: Ref<LiveStatus> = shallowRef('loading');
+  /** The table has a line for each object. */
+  readonly length: Ref<number> = this.total;
+  readonly status: Ref<TableStatus> = shallowRef('loading');
   readonly error: Ref<unknown> = shallowRef();
-  /** Increases whenever rows have changed; read it to follow `rowAt`. */
   readonly revision: Ref<number> = shallowRef(0);
-  /** Called with the uids of rows that were removed, or no longer match. */
   onRemoved: (uids: readonly string[]) => void = () => undefined;
   readonly #client: RemoteClient;
   readonly #type: ServedType;
   readonly #query: TableQuery;
   readonly #rows = new RowPages();
   readonly #reading = new Map<number, AbortController>();
-  #visible: Range = { first: 0, last: pageSize - 1 };
+  #visible: RowRange = { first: 0, last: pageSize - 1 };
   #watching: AbortController | undefined;
   #changes: Change[] = [];
   #overflow = 0;
@@ -50,13 +47,11 @@ export class LiveTable {
     this.#query = query;
   }
 
-  /** Returns a row; undefined while it is being read. */
   rowAt(index: number): Row | undefined {
     return this.#rows.at(index);
   }
 
-  /** Returns the rows from `first` to `last`, also those that are not in memory. */
-  async rowsBetween({ first, last }: Range, signal: AbortSignal): Promise<readonly Row[]> {
+  async rowsBetween({ first, last }: RowRange, signal: AbortSignal): Promise<readonly Row[]> {
     const rows: Row[] = [];
     for (let page = Math.floor(first / pageSize); page * pageSize <= last; page += 1) {
       const query = { ...this.#query, page, size: pageSize, signal };
@@ -64,6 +59,10 @@ export class LiveTable {
       rows.push(...read.slice(Math.max(0, first - page * pageSize), last - page * pageSize + 1));
     }
     return rows;
+  }
+
+  rowsInMemory(): Iterable<Row> {
+    return this.#rows.all();
   }
 
   /** Reads the first rows, and then follows the changes. */
@@ -74,13 +73,11 @@ export class LiveTable {
     if (position !== undefined) void this.#follow(position);
   }
 
-  /** Tells which rows are visible. Missing ones are read. */
-  show(range: Range): void {
+  show(range: RowRange): void {
     this.#visible = range;
     if (this.status.value !== 'loading' && this.status.value !== 'failed') this.#readVisible();
   }
 
-  /** Stops following while the window is hidden. */
   pause(): void {
     this.#watching?.abort();
     this.#watching = undefined;
@@ -88,10 +85,13 @@ export class LiveTable {
     if (!this.#isClosed && this.status.value !== 'failed') this.status.value = 'paused';
   }
 
-  /** Reads everything again, for example because the window is visible again. */
   async resume(): Promise<void> {
     this.#rows.outdate();
     await this.open();
+  }
+
+  refresh(): void {
+    // The watch shows the changes.
   }
 
   close(): void {

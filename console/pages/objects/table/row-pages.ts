@@ -24,6 +24,10 @@ export class RowPages {
     return this.#pages.get(page);
   }
 
+  *all(): Generator<Row> {
+    for (const rows of this.#pages.values()) yield* rows;
+  }
+
   /** Whether a page must be read. Marks it as used. */
   lacks(page: number): boolean {
     const rows = this.#pages.get(page);

@@ -1,6 +1,7 @@
 import { computed, type ComputedRef, type WritableComputedRef } from 'vue';
 import { useRoute, useRouter, type LocationQueryRaw } from 'vue-router';
 
+import { pageLimits } from './paged-table.ts';
 import type { TableQuery } from './table-answer.ts';
 
 export type Sorting = { readonly field: string; readonly direction: 'asc' | 'desc' };
@@ -13,6 +14,8 @@ export type TableAddress = {
   /** The names of the chosen columns; undefined without a choice. */
   readonly columns: ComputedRef<readonly string[] | undefined>;
   readonly query: ComputedRef<TableQuery>;
+  /** The number of rows of a page; undefined for a live table. */
+  readonly limit: WritableComputedRef<number | undefined>;
   /** Sorts ascending, then descending, then in the order of the server. */
   readonly sortBy: (field: string) => void;
   readonly choose: (columns: readonly string[]) => void;
@@ -50,6 +53,12 @@ export function useTableAddress(): TableAddress {
       ...(fieldSelector.value === '' ? {} : { fieldSelector: fieldSelector.value }),
       ...(sort.value === undefined ? {} : { sort: `${sort.value.field},${sort.value.direction}` }),
     })),
+    limit: computed({
+      get: () => pageLimits.find((each) => String(each) === read('limit')),
+      set: (limit) => {
+        write({ limit: limit === undefined ? '' : String(limit) });
+      },
+    }),
     sortBy: (field) => {
       const { value: present } = sort;
       if (present?.field !== field) write({ sort: `${field},asc` });

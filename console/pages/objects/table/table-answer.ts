@@ -1,4 +1,4 @@
-import type { ObjectMetadata, RemoteClient } from 'ledgerplane/client';
+import type { ObjectMetadata, RemoteClient, RequestOptions } from 'ledgerplane/client';
 
 import { apiPath, type ServedType } from '../../../server/served-types.ts';
 
@@ -19,7 +19,7 @@ export type Row = {
 
 /** A page of a list, or the row of a change, in the form Table. */
 export type TableAnswer = {
-  readonly metadata: { readonly resourceVersion: string };
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   readonly total?: number;
   /** Null in all but the first event of a watch. */
   readonly columnDefinitions: readonly Column[] | null;
@@ -42,11 +42,27 @@ export async function readRows(
   type: ServedType,
   { page, size, signal, ...query }: TableQuery & { readonly page: number; readonly size: number; signal: AbortSignal },
 ): Promise<TableAnswer> {
-  const answer = await client.request<TableAnswer>(apiPath(type), {
-    query: { ...query, page: page + 1, size },
-    accept: tableForm,
+  return read(client, type, { query: { ...query, page: page + 1, size }, signal });
+}
+
+/** Reads a page of a chain: the first one, or the one of a token. */
+export async function readChain(
+  client: RemoteClient,
+  type: ServedType,
+  {
     signal,
-  });
+    ...query
+  }: TableQuery & { readonly limit: number; readonly continue: string | undefined; readonly signal: AbortSignal },
+): Promise<TableAnswer> {
+  return read(client, type, { query, signal });
+}
+
+async function read(
+  client: RemoteClient,
+  type: ServedType,
+  { query, signal }: { readonly query: NonNullable<RequestOptions['query']>; readonly signal: AbortSignal },
+): Promise<TableAnswer> {
+  const answer = await client.request<TableAnswer>(apiPath(type), { query, accept: tableForm, signal });
   if (answer === undefined) throw new Error('the server has sent no table');
   return answer;
 }

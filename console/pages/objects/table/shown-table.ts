@@ -1,0 +1,38 @@
+import type { Ref } from 'vue';
+
+import type { Column, Row } from './table-answer.ts';
+
+/** `paused`: the window is hidden, so nothing is followed. `fixed`: the rows are those of one position of the log. */
+export type TableStatus = 'loading' | 'live' | 'fixed' | 'reconnecting' | 'paused' | 'failed';
+
+export type RowRange = { readonly first: number; readonly last: number };
+
+/** The rows that a table shows. */
+export type ShownTable = {
+  readonly columns: Ref<readonly Column[]>;
+  /** The number of all objects that match. */
+  readonly total: Ref<number>;
+  /** The number of lines of the table. */
+  readonly length: Ref<number>;
+  readonly status: Ref<TableStatus>;
+  readonly error: Ref<unknown>;
+  /** Increases whenever rows have changed; read it to follow `rowAt`. */
+  readonly revision: Ref<number>;
+  /** Called with the uids of rows that were removed, or no longer match. */
+  onRemoved: (uids: readonly string[]) => void;
+  /** Returns a row; undefined while it is being read. */
+  rowAt(index: number): Row | undefined;
+  /** Returns the rows from `first` to `last`, also those that are not in memory. */
+  rowsBetween(range: RowRange, signal: AbortSignal): Promise<readonly Row[]>;
+  rowsInMemory(): Iterable<Row>;
+  /** The visible rows. Missing ones are read. */
+  show(range: RowRange): void;
+  /** Stops following while the window is hidden. */
+  pause(): void;
+  /** Reads everything again, for example because the window is visible again. */
+  resume(): Promise<void>;
+  /** Shows the effects of the user's own writes. A live table follows them anyway. */
+  refresh(): void;
+  open(): Promise<void>;
+  close(): void;
+};

@@ -1,0 +1,53 @@
+import { onScopeDispose, shallowRef, watch, type Ref } from 'vue';
+
+import type { ServedType } from '../../../server/served-types.ts';
+import { useServer } from '../../../server/use-server.ts';
+import { LiveTable } from './live-table.ts';
+import { PagedTable } from './paged-table.ts';
+import type { ShownTable } from './shown-table.ts';
+import type { TableQuery } from './table-answer.ts';
+
+/**
+ * Returns the table of a type and a query, a new one whenever either changes. Without a limit the table is live, and
+ * pauses while the window is hidden; with a limit it shows pages.
+ */
+export function useShownTable(
+  type: () => ServedType,
+  query: () => TableQuery,
+  limit: () => number | undefined,
+): Readonly<Ref<ShownTable>> {
+  const { client, connection, session } = useServer();
+  const create = (): ShownTable => {
+    const pageLimit = limit();
+    const table =
+      pageLimit === undefined
+        ? new LiveTable(client, type(), query())
+        : new PagedTable(client, type(), { ...query(), limit: pageLimit });
+    void table.open();
+    return table;
+  };
+  const current = shallowRef(create());
+  watch([type, limit, () => JSON.stringify(query())], () => {
+    current.value.close();
+    current.value = create();
+  });
+  const resume = (): void => {
+    if (!document.hidden) void current.value.resume();
+  };
+  const onVisibility = (): void => {
+    if (document.hidden) current.value.pause();
+    else resume();
+  };
+  document.addEventListener('visibilitychange', onVisibility);
+  const forget = connection.onRestored(resume);
+  // After the user has logged in again.
+  watch(session.status, (status) => {
+    if (status === 'user') resume();
+  });
+  onScopeDispose(() => {
+    document.removeEventListener('visibilitychange', onVisibility);
+    forget();
+    current.value.close();
+  });
+  return current;
+}
