@@ -104,3 +104,23 @@ test('a deletion that is refused after the preview is named, and can be checked 
   });
   t.equal((await read(stage, 'groups', 'late-b')).status, 404);
 });
+
+test('names of any length and values of any kind fit into the dialogs', withBrowser, async (t) => {
+  const name = `long-${'x'.repeat(200)}`;
+  const finalizers = ['example.com/hold'];
+  const hostile = '<img src=x onerror="console.error(1)">\u202e';
+  await make(stage, 'groups', name, { metadata: { finalizers, annotations: { 'example.com/a': hostile } } });
+  await make(stage, 'links', `by-${'y'.repeat(200)}`, { spec: { clear: name, orphan: hostile } });
+  await stage.visit(t, {}, async ({ page, open, picture }) => {
+    await open(named('long-'));
+    await rowOf(page, name).getByRole('checkbox').check();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByText('example.com/hold').waitFor();
+    await checkLook(t, page, { picture, name: 'delete-long' });
+    await page.keyboard.press('Escape');
+    await open(`${groups}/${name}/edit`);
+    await page.getByRole('button', { name: 'annotations', exact: false }).first().waitFor();
+    t.equal(await page.locator('img').count(), 0);
+    await checkLook(t, page, { picture, name: 'form-long' });
+  });
+});

@@ -26,6 +26,7 @@ test('an object is created from a form, with the keyboard', withBrowser, async (
     await page.getByLabel('when').fill('2026-11-27T03:04:05');
     await page.getByLabel('when').blur();
     await page.getByLabel('port').fill('http');
+    await page.getByLabel('note is null').check();
     await page.getByLabel('text').fill('two\nlines');
     await page.getByRole('button', { name: 'Add tags' }).press('Enter');
     await page.keyboard.type('first');
@@ -46,7 +47,15 @@ test('an object is created from a form, with the keyboard', withBrowser, async (
     await page.waitForURL(`**/console${shapes}/formed`);
   });
   const { spec } = await read(stage, 'shapes', 'formed');
-  t.match(spec, { title: 'Formed', count: 7, enabled: true, mode: 'off', port: 'http', text: 'two\nlines' });
+  t.match(spec, {
+    title: 'Formed',
+    count: 7,
+    enabled: true,
+    mode: 'off',
+    port: 'http',
+    note: null,
+    text: 'two\nlines',
+  });
   t.match(spec, { tags: ['second', 'first'], settings: { '<b>colour</b>': 'red' } });
 });
 

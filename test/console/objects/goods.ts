@@ -68,7 +68,8 @@ function typeWith(kind: string, schema: object, more = ''): string {
     schema: ${JSON.stringify(schema)}${more} }`;
 }
 
-const named = `, references: [{ field: 'spec.group', to: 'groups.goods.example', onMissing: 'allow', onDelete: 'orphan' }]`;
+const groupField = `{ field: 'spec.group', to: 'groups.goods.example', onMissing: 'allow', onDelete: 'orphan' }`;
+const named = `, references: [${groupField}]`;
 const main = `export default { types: [
   ${typeText('Group', 'groups')}, ${typeText('Link', 'links', `, references: [${references}]`)},
   ${typeWith('Shape', shapeSchema, named)}, ${typeWith('Wide', wideSchema)}] };\n`;

@@ -8,7 +8,7 @@ export type FieldProps = {
   readonly pointer: string;
   readonly label: string;
   readonly required: boolean;
-  /** Whether the value is an element of a list or an entry with a name of the user's choice. It stays when it is emptied. */
+  /** Whether the value is an element of a list, or an entry with any name. It stays when it is emptied. */
   readonly isElement: boolean;
   /** The number of parts of the form around the field. */
   readonly depth: number;
