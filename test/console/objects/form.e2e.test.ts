@@ -63,6 +63,7 @@ test('form and text are views of one draft, and comments are kept', withBrowser,
   await make(stage, 'shapes', 'viewed', { spec: { title: 'Viewed', tags: ['a', 'b'] } });
   await stage.visit(t, {}, async ({ page, open }) => {
     await open(`${shapes}/viewed/edit`);
+    await page.getByRole('button', { name: 'metadata', exact: false }).first().click();
     t.equal(
       await page.getByRole('textbox', { name: 'name', exact: true }).isDisabled(),
       true,
