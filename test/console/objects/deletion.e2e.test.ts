@@ -1,7 +1,7 @@
 import t, { test } from 'tap';
 
 import { withBrowser } from '../support/browser.ts';
-import { change, checkLook, goodsPath, goodsStage, make, read, rowOf } from './goods.ts';
+import { change, checkLook, goodsApi, goodsPath, goodsStage, make, read, rowOf } from './goods.ts';
 
 const stage = goodsStage(t);
 const groups = `${goodsPath}/groups`;
@@ -82,6 +82,31 @@ test('rows are chosen with the keyboard, and deleted except for those that are r
   t.equal((await read(stage, 'groups', 'row-b')).status, 200);
 });
 
+test('objects that are deleted meanwhile are left out', withBrowser, async (t) => {
+  for (const name of ['gone-a', 'gone-b', 'gone-c']) await make(stage, 'groups', name);
+  await make(stage, 'links', 'keeps-gone', { spec: { refuse: 'gone-c' } });
+  await stage.visit(t, {}, async ({ page, open }) => {
+    await open(named('gone-'));
+    await rowOf(page, 'gone-a').getByRole('checkbox').check();
+    await rowOf(page, 'gone-b').getByRole('checkbox').check();
+    await rowOf(page, 'gone-c').getByRole('checkbox').check();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('2 objects are removed at once.').waitFor();
+    await stage.server.call(`${goodsApi}/groups/gone-a`, { method: 'DELETE' });
+    await dialog.getByRole('button', { name: 'Delete 2' }).click();
+    await page.getByText('2 objects are deleted.').waitFor();
+    await stage.server.call(`${goodsApi}/links/keeps-gone`, { method: 'DELETE' });
+    await dialog.getByText('gone-c').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByText('The object is removed at once.', { exact: false }).waitFor();
+    await stage.server.call(`${goodsApi}/groups/gone-c`, { method: 'DELETE' });
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+});
+
 test('a deletion that is refused after the preview is named, and can be checked again', withBrowser, async (t) => {
   for (const name of ['late-a', 'late-b']) await make(stage, 'groups', name);
   await stage.visit(t, { language: 'zh-CN', theme: 'dark' }, async ({ page, open, picture }) => {
@@ -119,6 +144,7 @@ test('names of any length and values of any kind fit into the dialogs', withBrow
     await checkLook(t, page, { picture, name: 'delete-long' });
     await page.keyboard.press('Escape');
     await open(`${groups}/${name}/edit`);
+    await page.getByRole('button', { name: 'metadata', exact: false }).first().click();
     await page.getByRole('button', { name: 'annotations', exact: false }).first().waitFor();
     t.equal(await page.locator('img').count(), 0);
     await checkLook(t, page, { picture, name: 'form-long' });

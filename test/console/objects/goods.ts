@@ -75,7 +75,7 @@ const main = `export default { types: [
   ${typeWith('Shape', shapeSchema, named)}, ${typeWith('Wide', wideSchema)}] };\n`;
 
 /** Starts a server with the plugin, and a browser, for the tests of one file. */
-export function goodsStage(t: Test): Stage {
+export function goodsStage(t: Test, environment: Readonly<Record<string, string>> = {}): Stage {
   const root = mkdtempSync(join(tmpdir(), 'ledgerplane-goods-'));
   t.before(async () => {
     await writePlugins(root, {
@@ -83,7 +83,7 @@ export function goodsStage(t: Test): Stage {
     });
   });
   t.teardown(async () => rm(root, { recursive: true, force: true }));
-  return new Stage(t, { PLUGINS_DIRS: root });
+  return new Stage(t, { ...environment, PLUGINS_DIRS: root });
 }
 
 type Created = { readonly metadata: { readonly uid: string } };

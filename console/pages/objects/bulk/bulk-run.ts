@@ -25,7 +25,7 @@ export type BulkRun<T> = {
     objects: readonly Chosen[],
     act: (object: Chosen, signal: AbortSignal) => Promise<T>,
   ) => Promise<readonly Outcome<T>[]>;
-  /** Sends no further requests. Those under way may still take effect. */
+  /** Sends no further requests, and waits for those under way. */
   readonly stop: () => void;
 };
 
@@ -38,10 +38,14 @@ export function useBulkRun<T>(): BulkRun<T> {
   const outcomes = shallowRef<readonly Outcome<T>[]>([]);
   const total = shallowRef(0);
   let stopping = new AbortController();
+  const leaving = new AbortController();
   const stop = (): void => {
     stopping.abort();
   };
-  onScopeDispose(stop);
+  onScopeDispose(() => {
+    stop();
+    leaving.abort();
+  });
   return {
     isRunning,
     outcomes,
@@ -59,7 +63,7 @@ export function useBulkRun<T>(): BulkRun<T> {
       total.value = objects.length;
       const work = async (): Promise<void> => {
         for (let object = waiting.shift(); object !== undefined && !isStopped(); object = waiting.shift()) {
-          const outcome = await outcomeOf(object, act, signal);
+          const outcome = await outcomeOf(object, async (each) => act(each, leaving.signal), signal);
           if (isStopped() && !outcome.ok) return;
           found = [...found, outcome];
           outcomes.value = found;
@@ -74,11 +78,11 @@ export function useBulkRun<T>(): BulkRun<T> {
 
 async function outcomeOf<T>(
   object: Chosen,
-  act: (object: Chosen, signal: AbortSignal) => Promise<T>,
+  act: (object: Chosen) => Promise<T>,
   signal: AbortSignal,
 ): Promise<Outcome<T>> {
   try {
-    return { object, ok: true, value: await retried(async () => act(object, signal), signal) };
+    return { object, ok: true, value: await retried(async () => act(object), signal) };
   } catch (error) {
     return { object, ok: false, error };
   }

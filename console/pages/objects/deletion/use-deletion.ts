@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/vue-query';
 import { ClientError, type ObjectMetadata } from 'ledgerplane/client';
-import { computed, shallowRef, useId, type ComputedRef, type Ref } from 'vue';
+import { computed, shallowRef, useId, watch, type ComputedRef, type Ref } from 'vue';
 
 import { apiPath, type ServedType } from '../../../server/served-types.ts';
 import { useServer } from '../../../server/use-server.ts';
@@ -32,8 +32,8 @@ export function useDeletion(type: () => ServedType, chosen: readonly Chosen[]): 
   const objects = shallowRef(chosen);
   const propagation = shallowRef<Propagation>();
   const attempt = shallowRef(0);
-  const { data, error, isPlaceholderData, refetch } = useQuery({
-    queryKey: computed(() => ['objects', 'deletion', id, attempt.value, objects.value.length, propagation.value]),
+  const { data, error, isPlaceholderData } = useQuery({
+    queryKey: computed(() => ['objects', 'deletion', id, attempt.value, propagation.value]),
     queryFn: async ({ signal }) => {
       const names = objects.value.map(({ name }) => name);
       const { domain } = platform;
@@ -42,20 +42,26 @@ export function useDeletion(type: () => ServedType, chosen: readonly Chosen[]): 
     placeholderData: (previous) => previous,
     gcTime: 0,
   });
+  /** Objects that are deleted already are left out. */
+  const previews = computed(() => data.value?.filter(({ refusal }) => refusal?.status !== 404));
+  const isCurrent = computed(() => data.value !== undefined && !isPlaceholderData.value);
+  watch(previews, (found) => {
+    const names = new Set(found?.map(({ name }) => name));
+    if (found !== undefined && isCurrent.value) objects.value = objects.value.filter(({ name }) => names.has(name));
+  });
   const refused = computed(
-    () => new Set((data.value ?? []).filter(({ refusal }) => refusal !== undefined).map(({ name }) => name)),
+    () => new Set((previews.value ?? []).filter(({ refusal }) => refusal !== undefined).map(({ name }) => name)),
   );
   const accepted = computed(() => objects.value.filter(({ name }) => !refused.value.has(name)));
   const run = useBulkRun<Deleted>();
   return {
     objects,
     propagation,
-    previews: computed(() => data.value),
-    isCurrent: computed(() => data.value !== undefined && !isPlaceholderData.value),
+    previews,
+    isCurrent,
     error: computed(() => error.value),
     readAgain: () => {
       attempt.value += 1;
-      if (error.value !== null) void refetch();
     },
     accepted,
     run,
