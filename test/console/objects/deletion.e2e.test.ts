@@ -24,6 +24,13 @@ test('the deletion of an object shows its effects before it begins', withBrowser
     t.equal(await dialog.getByRole('button', { name: 'Delete' }).isDisabled(), true);
     await checkLook(t, page, { picture, name: 'delete-refused' });
     await dialog.getByRole('button', { name: 'Cancel' }).click();
+    const actions = page.getByRole('button', { name: 'Actions' });
+    await actions.press('Enter');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Refused', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await actions.and(page.locator(':focus')).waitFor();
 
     await change(stage, 'links', 'by-refuse', { spec: { refuse: null } });
     await page.getByRole('button', { name: 'Actions' }).click();

@@ -124,8 +124,13 @@ export async function checkLook(
 ): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-    t.strictSame(await accessibilityProblems(page), [], colorScheme);
+    let problems = await accessibilityProblems(page);
+    // Chromium applies a changed colour scheme to some elements with a later frame only.
+    for (let attempt = 0; attempt < 3 && problems.length > 0; attempt += 1) {
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+      problems = await accessibilityProblems(page);
+    }
+    t.strictSame(problems, [], colorScheme);
   }
   const size = page.viewportSize();
   await picture(name);
