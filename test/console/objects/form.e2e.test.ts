@@ -94,6 +94,22 @@ test('form and text are views of one draft, and comments are kept', withBrowser,
   });
 });
 
+test('the draft of a new object survives a look at another page', withBrowser, async (t) => {
+  await stage.visit(t, {}, async ({ page, open }) => {
+    await open(create('shapes'));
+    await page.getByLabel('title').fill('Unfinished');
+    await page.getByLabel('either').fill('a: [');
+    await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    await page.goBack();
+    await page.getByLabel('title').waitFor();
+    t.equal(await page.getByLabel('title').inputValue(), 'Unfinished');
+    t.equal(await page.getByLabel('either').inputValue(), 'a: [');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    t.equal(await page.getByLabel('title').inputValue(), '');
+  });
+});
+
 test('problems are at their fields, and the first one gets the focus', withBrowser, async (t) => {
   await stage.visit(t, {}, async ({ page, open, picture }) => {
     await open(create('shapes'));

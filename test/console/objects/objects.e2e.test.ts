@@ -173,6 +173,10 @@ test('changes of two people are merged, and neither is lost', withBrowser, async
     await conflict.getByText('/spec/title').waitFor();
     t.strictSame(await accessibilityProblems(page), []);
     await picture('merge');
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('Theirs', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
+    await conflict.getByText('/spec/title').waitFor();
     await conflict.getByLabel('Mine').check();
     await conflict.getByRole('button', { name: 'Use these values' }).click();
     await page.getByRole('button', { name: 'Save' }).click();

@@ -1,14 +1,17 @@
 import type { EditorLanguage } from '../../../ui/editor/code-editor.ts';
 import type { BrokenText } from '../form/form-context.ts';
 import type { ShownObject } from './editable.ts';
+import type { Conflict } from './merge.ts';
 
 /** A draft that was left without saving it, for example for another tab of the same object. */
 export type KeptDraft = {
   readonly text: string;
   readonly language: EditorLanguage;
   readonly broken: ReadonlyMap<string, BrokenText>;
-  /** The object that the draft changes. */
-  readonly base: ShownObject;
+  /** The object that the draft changes; undefined for a new one. */
+  readonly base: ShownObject | undefined;
+  /** The conflicts that the user has not decided. */
+  readonly conflicts: readonly Conflict[];
 };
 
 const keptMax = 30;
