@@ -84,3 +84,12 @@ export const migrationStopMs = 10_000;
 export const migrationFailuresKnownMax = 10_000;
 /** The interval at which all objects of a migration are visited again while an object fails. */
 export const migrationRecheckMs = 600_000;
+
+/** The most files of a plugin's front end, including compressed forms. */
+export const frontEndFilesMax = 256;
+/** The most bytes of all files of a front end, including compressed forms, which may all be in memory. */
+export const frontEndBytesMax = 8_388_608;
+/** The most folders between the folder of a front end and a file. */
+export const frontEndDepthMax = 4;
+/** The maximum length of the name of a file or folder of a front end. */
+export const frontEndNameLengthMax = 128;

@@ -3,6 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 
+import { isWebFile } from './front-end-files.ts';
 import { fileComparedBytesMax, filesWatchedMax } from '../lifecycle/life-limits.ts';
 import { unlessTransient } from './transient-errors.ts';
 import { objectFolders } from './plugin-folder.ts';
@@ -71,6 +72,7 @@ function isPart(path: string): boolean {
   return (
     path === 'plugin.yaml' ||
     codeExtensions.has(extname(path)) ||
+    (path.split(sep).slice(0, -1).includes('console') && isWebFile(path)) ||
     objectFolders.some((folder) => path.startsWith(folder + sep))
   );
 }

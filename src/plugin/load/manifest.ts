@@ -16,6 +16,8 @@ export type Manifest = {
   readonly version: string | undefined;
   /** The path of the ES module as in the manifest; undefined for a plugin that consists only of YAML files. */
   readonly main: string | undefined;
+  /** The path of the folder with the built front end; undefined for a plugin without a front end. */
+  readonly console: string | undefined;
   /** The range of platform versions with which the plugin works. */
   readonly requires: string | undefined;
   /** The version ranges of the required plugins, by plugin name. */
@@ -48,11 +50,12 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
   const name = nameOf(document);
   const problems = [...identityProblems(document, domain), ...specProblems(document), ...misspeltMetadata(document)];
   if (name === undefined || problems.length > 0 || !isObject(document['spec'])) return { ok: false, name, problems };
-  const { version, main, requires, pluginDependencies, enabled } = document['spec'];
+  const { version, main, console, requires, pluginDependencies, enabled } = document['spec'];
   const manifest: Manifest = {
     name,
     version: textOf(version),
     main: textOf(main),
+    console: textOf(console),
     requires: textOf(requires),
     dependencies: new Map(
       Object.entries(isObject(pluginDependencies) ? pluginDependencies : {}).map(([dependency, range]) => [
@@ -122,6 +125,11 @@ const specRules: readonly (readonly [string, (value: JsonValue) => boolean, stri
     'must be a semantic version like "1.2.0" (in quotes where YAML would read a number)',
   ],
   ['main', (value) => typeof value === 'string' && value !== '', 'must be a path'],
+  [
+    'console',
+    (value) => typeof value === 'string' && /^(?:[\w-][\w.-]*\/)*console\/?$/u.test(value),
+    'must be the path of a folder named console, like "dist/console"',
+  ],
   ['requires', isRange, 'must be a range of versions like ">=1.0.0"'],
   ['enabled', (value) => typeof value === 'boolean', 'must be true or false'],
   ['package', () => false, 'must be omitted: the installation sets this member'],

@@ -75,6 +75,10 @@ const specSchema = {
       description: "Whether deleting the plugin also deletes the objects of the plugin's types; false by default.",
     },
     main: { type: 'string', description: "The ES module, relative to the plugin's folder." },
+    console: {
+      type: 'string',
+      description: "The folder of the built front end for the console, relative to the plugin's folder.",
+    },
     package: {
       description:
         "The package with the plugin's files, set by the installation. Absent for a plugin in a plugin folder.",
