@@ -4,6 +4,7 @@ import { decodeManifest, platformProblem, type Manifest } from '../load/manifest
 import { readManifest, readObjectFiles, readPackageVersion, type PluginFolder } from '../folders/plugin-folder.ts';
 import { decodeShippedObjects } from '../objects/shipped-objects.ts';
 import { yamlDocuments } from '../objects/yaml-documents.ts';
+import { readFrontEnd } from '../folders/front-end-files.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 import { yamlLines, type YamlLines } from './yaml-lines.ts';
 
@@ -44,6 +45,14 @@ export async function checkManifest(folder: PluginFolder, { domain, version }: P
       : [`spec.version: is ${manifest.version}, and the version in package.json is ${packed}: use the same version`]),
   ];
   return { manifest, problems: problems.map((problem) => inManifest(problem, lines)) };
+}
+
+/** Returns the problem of the built front end. */
+export async function checkFrontEnd(folder: PluginFolder, manifest: Manifest): Promise<readonly PluginProblem[]> {
+  const read = manifest.console === undefined ? undefined : await readFrontEnd(folder, manifest.console);
+  if (read?.ok !== false) return [];
+  const file = await readManifest(folder);
+  return [inManifest(read.problem, yamlLines(file.ok ? file.text : ''))];
 }
 
 type CheckedObjects = {

@@ -7,7 +7,7 @@ import type { PluginFolder } from '../folders/plugin-folder.ts';
 import { installModuleHooks } from '../load/load-module.ts';
 import { runInProcess } from '../load/module-process.ts';
 import { yamlDocuments } from '../objects/yaml-documents.ts';
-import { checkManifest, checkObjectFiles, type Platform } from './check-files.ts';
+import { checkFrontEnd, checkManifest, checkObjectFiles, type Platform } from './check-files.ts';
 import { checkModule } from './check-module.ts';
 import { checkObjects } from './check-objects.ts';
 import { checkReferences } from './check-references.ts';
@@ -43,6 +43,7 @@ async function check(folder: PluginFolder, platform: Platform): Promise<void> {
   const { name: plugin } = manifest;
   const files = await checkObjectFiles(folder, plugin, domain);
   send({ problems: files.problems });
+  send({ problems: await checkFrontEnd(folder, manifest) });
   installModuleHooks(new URL('check-api.js', import.meta.url).href);
   send('begins');
   const module = await checkModule({ folder, manifest, domain });

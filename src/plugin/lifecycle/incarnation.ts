@@ -6,6 +6,7 @@ import { routeConflicts, typeConflicts, type RouteOwners } from '../registry/con
 import { shapesOf } from '../load/decode-endpoints.ts';
 import type { CausingEvent } from '../../command/event.ts';
 import type { RouteMounts } from '../api/endpoints.ts';
+import type { FrontEndMounts } from '../api/front-end.ts';
 import type { MigrationMounts } from '../api/migration-mounts.ts';
 import { pluginStopMs } from './life-limits.ts';
 import { describe } from '../load/load-module.ts';
@@ -35,6 +36,7 @@ export type IncarnationDependencies = {
   readonly routes: RouteMounts;
   readonly reconcilers: ReconcilerMounts;
   readonly migrations: MigrationMounts;
+  readonly frontEnds?: FrontEndMounts | undefined;
   readonly routeOwners: RouteOwners;
   readonly buildIndexes: (type: ResourceType, onProgress: BuildProgress) => Promise<Unindexed>;
   readonly closeWatches: (type: TypeKey) => void;
@@ -180,19 +182,22 @@ export class Incarnation {
   serve(cause: CausingEvent | undefined): void {
     const {
       plugin,
-      loaded: { definition },
+      manifest: { version },
+      loaded: { definition, frontEnd },
     } = this.is;
     for (const type of this.#registered) this.#dependencies.registry.serve(type.key);
     this.#dependencies.routes.mount(plugin, definition);
     this.#dependencies.migrations.mount(plugin, definition.migrations, cause);
     this.#dependencies.reconcilers.mount(plugin, definition.reconcilers);
+    if (frontEnd?.ok === true) this.#dependencies.frontEnds?.mount(plugin, version, frontEnd.frontEnd);
     this.#dependencies.registry.clearReloading(plugin);
   }
 
   /** Removes all registrations, ends watches and calls the plugin's `stop`. The plugin's objects are not removed. */
   async release(): Promise<void> {
     const { plugin } = this.is;
-    const { registry, reconcilers, migrations, routes, routeOwners, closeWatches } = this.#dependencies;
+    const { registry, reconcilers, migrations, routes, frontEnds, routeOwners, closeWatches } = this.#dependencies;
+    frontEnds?.unmount(plugin);
     // Unmounts the reconcilers first, so that no new step starts. Running steps may continue until their time limit.
     const quiet = Promise.all([reconcilers.unmount(plugin), migrations.unmount(plugin)]);
     routes.unmount(plugin);

@@ -10,6 +10,7 @@ import type { LoadMarks } from './load-marks.ts';
 import { describe, loadModule, installModuleHooks } from './load-module.ts';
 import { findFatal } from './load-trial.ts';
 import { platformProblem, type Manifest } from './manifest.ts';
+import { readFrontEnd, type FrontEndRead } from '../folders/front-end-files.ts';
 import { mainPath, readObjectFiles, readPackageVersion, type PluginFolder } from '../folders/plugin-folder.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
@@ -20,6 +21,8 @@ export type LoadedPlugin = {
   readonly types: readonly ResourceType[];
   readonly definition: Definition;
   readonly objects: readonly ShippedObject[];
+  /** The front end for the console, or the reason why it cannot be served; undefined for a plugin without one. */
+  readonly frontEnd?: FrontEndRead | undefined;
   /** The version in the plugin's package.json. */
   readonly packageVersion?: string | undefined;
 };
@@ -74,6 +77,9 @@ async function load(request: LoadRequest, dependencies: LoadDependencies): Promi
   if (unfit !== undefined) return failed('PlatformVersion', unfit);
   const shipped = decodeShippedObjects(await readObjectFiles(folder), { plugin: manifest.name, domain });
   if (!shipped.ok) return failed('ObjectsRefused', shipped.problems.join('; '));
+  const frontEnd = manifest.console === undefined ? undefined : await readFrontEnd(folder, manifest.console);
+  // A package is complete. A plugin folder may be between two builds, and its API must not depend on its front end.
+  if (frontEnd?.ok === false && request.origin.kind === 'upload') return failed('ConsoleRefused', frontEnd.problem);
   const checked = await checkMain(request, dependencies);
   if (!checked.ok) return failed(checked.reason, checked.message);
   const { types, definition } = checked;
@@ -83,6 +89,7 @@ async function load(request: LoadRequest, dependencies: LoadDependencies): Promi
       types: request.origin.kind === 'upload' ? types.map(tried) : types,
       definition,
       objects: shipped.objects,
+      frontEnd,
       packageVersion: await readPackageVersion(folder),
     },
   };

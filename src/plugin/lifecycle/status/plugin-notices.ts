@@ -46,7 +46,7 @@ function loadedNotices(
   {
     is: {
       manifest: { version },
-      loaded: { definition, packageVersion, types },
+      loaded: { definition, packageVersion, types, frontEnd },
     },
     unindexed,
   }: Pick<Incarnation, 'is' | 'unindexed'>,
@@ -69,6 +69,8 @@ function loadedNotices(
         `but package.json has ${JSON.stringify(packageVersion)}`,
     });
   }
+  if (frontEnd?.ok === false)
+    notices.push({ type: 'FrontEndMissing', reason: 'FilesRefused', message: frontEnd.problem });
   const missing = [...unindexed].map(
     ([type, { count, first, problem = '', trace = '' }]) =>
       `${type}: ${String(count)} index values are missing, ` +

@@ -18,6 +18,7 @@ export type Notice = {
     | 'ControllersIgnored'
     | 'ChangesKept'
     | 'VersionsDiffer'
+    | 'FrontEndMissing'
     | 'IndexFunctionFailing'
     | 'ObjectsUnconverted'
     | 'ReconcilerStuck'
