@@ -162,7 +162,7 @@ async function openEdge(
     authenticate: (shown) => access.authenticator.authenticate(shown),
     authorize: access.authorize,
     platformRoutes,
-    consolePages: config.console === 'on' ? createConsolePages(consoleFolder) : undefined,
+    consolePages: config.console === 'on' ? createConsolePages(consoleFolder, core.frontEnds) : undefined,
     watch: createWatchEndpoints({ ...edge, hub }),
   });
   const url = await startup.phase(

@@ -1,35 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { extname, join, sep } from 'node:path';
 
-/** The encodings of a file that the build may have written, the most compact one first, with their file extensions. */
-const encodings = [
-  { name: 'br', extension: '.br' },
-  { name: 'gzip', extension: '.gz' },
-] as const;
-
-/** A file in one encoding, as it is sent. */
-export type EncodedFile = {
-  readonly bytes: Buffer;
-  /** The media type of the file. */
-  readonly type: string;
-  /** The value of Content-Encoding; undefined for a file that is not compressed. */
-  readonly encoding: string | undefined;
-  readonly etag: string;
-  /** Whether the name contains a digest of the content, so that the content of this name never changes. */
-  readonly isHashed: boolean;
-};
-
-/** Returns the media type for a file extension with its dot. Files with other extensions are not served. */
-const mediaTypes: ReadonlyMap<string, string> = new Map([
-  ['.html', 'text/html; charset=utf-8'],
-  ['.js', 'text/javascript; charset=utf-8'],
-  ['.css', 'text/css; charset=utf-8'],
-  ['.json', 'application/json; charset=utf-8'],
-  ['.svg', 'image/svg+xml'],
-  ['.png', 'image/png'],
-  ['.woff2', 'font/woff2'],
-]);
+import { webEncodings, webTypes } from '../../plugin/api/front-end.ts';
+import { tagOf, type EncodedFile } from './encoded-file.ts';
 
 /**
  * The files of the built console. The names are read once, and each file is read once for each encoding that a client
@@ -52,9 +25,11 @@ export class ConsoleFiles {
    */
   async find(name: string, accepts: (encoding: string) => boolean): Promise<EncodedFile | undefined> {
     const names = await this.#listed();
-    const type = mediaTypes.get(extensionOf(name));
+    const type = webTypes.get(extname(name));
     if (type === undefined || !names.has(name)) return undefined;
-    const chosen = encodings.find(({ name: encoding, extension }) => names.has(name + extension) && accepts(encoding));
+    const chosen = webEncodings.find(
+      ({ name: encoding, extension }) => names.has(name + extension) && accepts(encoding),
+    );
     return this.#load(name, type, chosen);
   }
 
@@ -66,7 +41,7 @@ export class ConsoleFiles {
     return names;
   }
 
-  async #load(name: string, type: string, chosen: (typeof encodings)[number] | undefined): Promise<EncodedFile> {
+  async #load(name: string, type: string, chosen: (typeof webEncodings)[number] | undefined): Promise<EncodedFile> {
     const path = name + (chosen?.extension ?? '');
     const known = this.#loaded.get(path);
     if (known !== undefined) return known;
@@ -74,7 +49,7 @@ export class ConsoleFiles {
       bytes,
       type,
       encoding: chosen?.name,
-      etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"`,
+      etag: tagOf(bytes),
       isHashed: name.startsWith('assets/'),
     }));
     this.#loaded.set(path, loading);
@@ -101,8 +76,4 @@ async function listFiles(folder: string): Promise<ReadonlySet<string>> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Set();
     throw error;
   }
-}
-
-function extensionOf(name: string): string {
-  return /\.[a-z0-9]+$/u.exec(name)?.[0] ?? '';
 }

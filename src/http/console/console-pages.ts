@@ -7,7 +7,9 @@ import { headerOf } from '../exchange.ts';
 import { methodNotAllowed, problem } from '../problem.ts';
 import { isTagKnown } from '../resources/conditional-requests.ts';
 import { acceptsEncoding } from './accept-encoding.ts';
-import { ConsoleFiles, type EncodedFile } from './console-files.ts';
+import { ConsoleFiles } from './console-files.ts';
+import type { EncodedFile } from './encoded-file.ts';
+import { frontEndPlace, type FrontEnds } from './front-ends.ts';
 
 /** The web console at `/console/`, and the redirect of browsers from `/`. */
 export type ConsolePages = {
@@ -44,8 +46,8 @@ const safe = [
 
 const yearSeconds = 31_536_000;
 
-/** `folder` is the absolute path of the built console. */
-export function createConsolePages(folder: string): ConsolePages {
+/** `folder` is the absolute path of the built console. `frontEnds` are those of the started plugins. */
+export function createConsolePages(folder: string, frontEnds: FrontEnds): ConsolePages {
   const files = new ConsoleFiles(folder);
   return {
     answer: (req, { segments }) => {
@@ -54,7 +56,10 @@ export function createConsolePages(folder: string): ConsolePages {
       const { method = 'GET', url = '' } = req;
       if (method !== 'GET' && method !== 'HEAD') return refusal(methodNotAllowed(method, ['GET', 'HEAD']));
       if (segments.length === 1 && !/^\/+console\//u.test(url)) return redirectTo('console/');
-      return page(req, segments.slice(1).join('/'), files);
+      const place = frontEndPlace(segments);
+      return place === undefined
+        ? page(req, segments.slice(1).join('/'), files)
+        : foundFile(req, async (accepts) => frontEnds.find(place, accepts), 'no started plugin has this file');
     },
   };
 }
@@ -64,15 +69,27 @@ export function createConsolePages(folder: string): ConsolePages {
  * the build is a 404, because the start page is no script.
  */
 async function page(req: IncomingMessage, name: string, files: ConsoleFiles): Promise<Answer> {
-  const accepted = headerOf(req, 'accept-encoding');
-  const accepts = (encoding: string): boolean => acceptsEncoding(accepted, encoding);
-  const found = await files.find(name, accepts);
+  const found = await files.find(name, acceptedBy(req));
   if (found !== undefined) return fileAnswer(req, found);
-  if (name.startsWith('assets/')) return refusal(problem('not-found', 'the console has no such file'));
-  const start = await files.find('index.html', accepts);
-  return start === undefined
-    ? refusal(problem('not-found', 'the console is not built: `npm run build` builds it'))
-    : fileAnswer(req, start);
+  if (/^(?:assets|kit)\//u.test(name)) return refusal(problem('not-found', 'the console has no such file'));
+  const missing = 'the console is not built: `npm run build` builds it';
+  return foundFile(req, async (accepts) => files.find('index.html', accepts), missing);
+}
+
+type Accepts = (encoding: string) => boolean;
+
+async function foundFile(
+  req: IncomingMessage,
+  find: (accepts: Accepts) => Promise<EncodedFile | undefined>,
+  missing: string,
+): Promise<Answer> {
+  const found = await find(acceptedBy(req));
+  return found === undefined ? refusal(problem('not-found', missing)) : fileAnswer(req, found);
+}
+
+function acceptedBy(req: IncomingMessage): Accepts {
+  const accepted = headerOf(req, 'accept-encoding');
+  return (encoding) => acceptsEncoding(accepted, encoding);
 }
 
 function fileAnswer(req: IncomingMessage, { bytes, type, encoding, etag, isHashed }: EncodedFile): Answer {

@@ -4,8 +4,10 @@ import { join, resolve } from 'node:path';
 import type { PluginStep } from '../../../reconcilers/plugins/plugin-reconciler.ts';
 import { PluginReconcilers } from '../../../reconcilers/plugins/plugin-reconcilers.ts';
 import type { Authorize } from '../../auth/authorization/authorize.ts';
+import { frontEndRoutes } from '../../http/console/front-ends.ts';
 import { composeInstalls, storedVersionsCheck, type Installs } from './compose-packages.ts';
 import type { CallPorts } from '../../http/plugin-routes/plugin-request.ts';
+import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { pluginLogRoutes } from '../../http/platform/plugin-log-routes.ts';
 import { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
 import { problems } from '../../http/problem.ts';
@@ -73,6 +75,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     storedVersionProblems: storedVersionsCheck({ models, clock: edge.clock }),
     checks: upgrades.checks,
     migrations: upgrades.migrations,
+    frontEnds: parts.frontEnds,
     routes: pluginRoutes,
     reconcilers,
     uuid: randomUUID,
@@ -86,19 +89,26 @@ export function composePlugins(parts: PluginParts): Plugins {
     },
   });
   const installs = composeInstalls({ ...parts, ...edge, ...loading, host });
-  const logRoutes = pluginLogRoutes({
-    domain: edge.domain,
-    logs: parts.pluginLogs,
-    isPlugin: (name) => host.objects.desired(name) !== undefined,
-  });
   return {
     pluginRoutes,
     host,
     reconcilers,
     upgrades,
-    installs: { ...installs, routes: [...installs.routes, ...logRoutes] },
+    installs: { ...installs, routes: [...installs.routes, ...shownRoutes(parts, host)] },
     stop: async () => stopAll([upgrades, host, reconcilers]),
   };
+}
+
+/** Creates the routes of plugins' logs and front ends. */
+function shownRoutes(
+  { config, edge: { domain }, pluginLogs, frontEnds }: PluginParts,
+  host: PluginHost,
+): readonly PlatformRoute[] {
+  const isPlugin = (name: string): boolean => host.objects.desired(name) !== undefined;
+  return [
+    ...pluginLogRoutes({ domain, logs: pluginLogs, isPlugin }),
+    ...(config.console === 'on' ? frontEndRoutes(domain, frontEnds) : []),
+  ];
 }
 
 async function stopAll(parts: readonly { stop(): Promise<void> }[]): Promise<void> {

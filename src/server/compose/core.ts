@@ -10,6 +10,7 @@ import type { NodeDescription } from '../../read/operation/nodes.ts';
 import { platformVersion } from '../platform-version.ts';
 import { drawSuffix } from '../draw-suffix.ts';
 import { createWriteDoor, type Execute } from '../../write/execute.ts';
+import { FrontEnds } from '../../http/console/front-ends.ts';
 import { RequestMemory } from '../../http/body/request-memory.ts';
 import { patient } from '../patient-execute.ts';
 import { recordedLoggerOf } from '../plugin-logger.ts';
@@ -39,6 +40,7 @@ export type Core = Stores & {
   };
   readonly loggerOf: (plugin: string) => PluginLogger;
   readonly pluginLogs: PluginLogs;
+  readonly frontEnds: FrontEnds;
   /** The id of this process among the nodes of its log. Each start has a new random id. */
   readonly node: string;
   /** Returns the description of this node for operators. */
@@ -117,6 +119,7 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
   return {
     ...stores,
     config,
+    frontEnds: new FrontEnds(),
     hooks,
     conversions,
     node,
