@@ -23,6 +23,8 @@ export type WatchOptions<T = PluginObject> = {
    * because such a form has no name that states could be compared by.
    */
   readonly accept?: string | undefined;
+  /** The part of each object in the row of a Table; `Metadata` by default. */
+  readonly includeObject?: 'None' | 'Metadata' | 'Object' | undefined;
   /**
    * Called before each wait for a new connection. The argument is the error; undefined if the server ended the
    * connection.
@@ -141,14 +143,14 @@ export class Watch<T> {
 
   async *#frames(): AsyncGenerator<readonly Frame<T>[], void, undefined> {
     if (this.#position === undefined && this.#listsFirst) yield* this.#listed();
-    const { labelSelector, fieldSelector, name, accept } = this.#options;
+    const { labelSelector, fieldSelector, name, accept, includeObject } = this.#options;
     const from: Query =
       this.#position === undefined
         ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
         : { resourceVersion: this.#position };
     yield* streamedFrames<T>(this.#requests, {
       path: pathOf(this.#type, name),
-      query: { watch: true, allowWatchBookmarks: true, labelSelector, fieldSelector, ...from },
+      query: { watch: true, allowWatchBookmarks: true, labelSelector, fieldSelector, includeObject, ...from },
       accept,
       signal: this.#signal,
       silenceMs: this.#silenceMs,

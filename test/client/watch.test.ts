@@ -309,10 +309,12 @@ test('a slow reader is not read ahead of', async (t) => {
 test('another form is requested on every connection, and requires a position without objects', async (t) => {
   const server = await ScriptedServer.start(t);
   const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
-  const watch = server.client().watch(thing, { from: { resourceVersion: '6' }, accept });
+  const from = { resourceVersion: '6' };
+  const watch = server.client().watch(thing, { from, accept, includeObject: 'Object' });
   const first = watch.next();
   const asked = await server.asked();
   t.equal(asked.headers.accept, accept);
+  t.equal(asked.url.searchParams.get('includeObject'), 'Object');
   const table = { kind: 'Table', metadata: { resourceVersion: '7' }, rows: [{ cells: ['a'] }] };
   asked.response.writeHead(200, { 'content-type': 'application/json' });
   asked.event('MODIFIED', table);
