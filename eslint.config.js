@@ -29,6 +29,8 @@ const parsers = [
   'projections/checkpoint.ts',
   'projections/index/index-entries.ts',
   'src/config/config.ts',
+  // Extends the responses of requests whose type the caller states.
+  'console/pages/objects/table/plugin-columns.ts',
   // The start data of a thread: a structured clone of a typed value.
   'src/server/event-loop/event-loop-worker.ts',
 ];
@@ -113,7 +115,7 @@ export default defineConfig(
     rules: { '@typescript-eslint/no-shadow': ['error', { builtinGlobals: true, ignoreTypeValueShadow: true }] },
   },
   {
-    files: ['console/**/*.vue'],
+    files: ['console/**/*.vue', 'plugins/*/console/**/*.vue'],
     extends: [tseslint.configs.strictTypeChecked, vue.configs['flat/recommended']],
     languageOptions: { parserOptions: { ...typed, parser: tseslint.parser } },
     rules: {
@@ -152,8 +154,33 @@ export default defineConfig(
         {
           patterns: [
             {
-              group: ['**/src/**', '**/dist/**', 'node:*', 'ledgerplane/*', '!ledgerplane/client', '!ledgerplane/ui'],
-              message: 'The console reaches the server only by ledgerplane/client, and imports ledgerplane/ui.',
+              group: [
+                '**/src/**',
+                '**/dist/**',
+                'node:*',
+                'ledgerplane/*',
+                '!ledgerplane/client',
+                '!ledgerplane/console-kit',
+                '!ledgerplane/ui',
+              ],
+              message: 'The console imports ledgerplane/client, ledgerplane/console-kit and ledgerplane/ui only.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    // Front ends of plugins import the kit, as authors outside of this repository do.
+    files: ['plugins/*/console/**/*.{ts,vue}'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              group: ['../../**', 'node:*', 'ledgerplane/*', '!ledgerplane/client', '!ledgerplane/console-kit'],
+              message: 'A front end imports its own files, ledgerplane/console-kit and ledgerplane/client only.',
             },
           ],
         },
@@ -161,7 +188,7 @@ export default defineConfig(
     },
   },
   { files: ['console/server/browser-clock.ts'], rules: { 'no-restricted-syntax': 'off' } },
-  { files: ['console/vite.config.ts'], rules: { 'no-restricted-imports': 'off' } },
+  { files: ['console/*.config.ts'], rules: { 'no-restricted-imports': 'off' } },
   // Vue Router's own way to type `meta` is to add members to an interface.
   {
     files: ['console/features/feature.ts'],

@@ -1,0 +1,143 @@
+import type { Component } from 'vue';
+
+import type { TypeName } from '../../client/client.ts';
+
+/** The parts that a plugin adds to the console. Every title is a key of the plugin's own messages. */
+
+/** Loads a component when it is first shown: `async () => import('./posts-page.vue')`. */
+export type LazyComponent = () => Promise<{ readonly default: Component }>;
+
+/** A type of objects, in all of its versions. */
+export type TypeSelector = Pick<TypeName, 'group' | 'plural'>;
+
+/** A served type, as components of objects receive it. */
+export type ServedType = TypeName & {
+  readonly kind: string;
+  readonly singular: string;
+  readonly verbs: readonly string[];
+  readonly shortNames: readonly string[];
+  /** The names of the subresources, for example `status` and `history`. */
+  readonly subresources: readonly string[];
+};
+
+/** A visible part. It is shown if the user has any of these UI permissions; without permissions, to everybody. */
+type Guarded = { readonly permissions?: readonly string[] | undefined };
+
+type Ordered = {
+  /** Parts are shown in ascending order; 0 by default. */
+  readonly order?: number | undefined;
+};
+
+export type ConsoleRoute = {
+  /**
+   * The path below the plugin's own address, as vue-router reads it: `/posts/:name` is shown at
+   * `/console/apps/<plugin>/posts/:name`.
+   */
+  readonly path: string;
+  /** `own`: a page for the user's own things, shown at `/console/uc/<plugin>/…`. */
+  readonly area?: 'own' | undefined;
+  readonly component: LazyComponent;
+  /** Whether the component has the parameters of the path as properties. */
+  readonly props?: boolean | undefined;
+  readonly meta?:
+    | (Guarded & {
+        readonly title?: string | undefined;
+        /** The page's entry in the sidebar. It needs a title, and a path without parameters. */
+        readonly menu?: (Ordered & { readonly icon?: Component | undefined }) | undefined;
+      })
+    | undefined;
+};
+
+/** An entry in the sidebar that leads to an address of the console, for example to the list of a type. */
+export type ConsoleMenuEntry = Guarded &
+  Ordered & {
+    readonly title: string;
+    /** An address below `/console`, for example `/objects/example.com/v1/things`. */
+    readonly to: string;
+    readonly icon?: Component | undefined;
+  };
+
+/** A tab on the pages of objects. Its component has the properties `type` (`ServedType`) and `name`. */
+export type ConsoleObjectTab = Guarded &
+  Ordered & {
+    /** The last segment of the tab's address. */
+    readonly name: string;
+    readonly title: string;
+    /** The types whose objects have the tab; by default all types. */
+    readonly types?: readonly TypeSelector[] | undefined;
+    readonly component: LazyComponent;
+  };
+
+/**
+ * An action in the menu of an object. Its component is a dialog (`UiDialog`) with the properties `type` and `name`,
+ * which emits `close`.
+ */
+export type ConsoleObjectAction = Guarded & {
+  readonly name: string;
+  readonly title: string;
+  readonly types?: readonly TypeSelector[] | undefined;
+  readonly component: LazyComponent;
+};
+
+/** Pages of a type in place of the generated ones. Those that are absent stay generated. */
+export type ConsoleObjectPages = {
+  readonly type: TypeSelector;
+  /** In place of the table of objects. The component has the property `type`. */
+  readonly list?: LazyComponent | undefined;
+  /** In place of the page for a new object. The component has the property `type`. */
+  readonly create?: LazyComponent | undefined;
+  /** In place of the tab Overview. The component has the properties `type` and `name`. */
+  readonly overview?: LazyComponent | undefined;
+  /** In place of the tab Edit. The component has the properties `type` and `name`. */
+  readonly edit?: LazyComponent | undefined;
+};
+
+/** A column in the table of a type, after the columns that the type declares. */
+export type ConsoleTableColumn = Guarded & {
+  readonly type: TypeSelector;
+  readonly name: string;
+  readonly title: string;
+  /** Returns the text of a cell. The function is called for each visible row, so it must be quick. */
+  readonly text: (object: ConsoleObject) => string | number | boolean | null | undefined;
+};
+
+/** An object, as the API returns it. */
+export type ConsoleObject = {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly creationTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [member: string]: unknown;
+};
+
+/** A card on the page Home. */
+export type ConsoleHomeCard = Guarded &
+  Ordered & {
+    readonly name: string;
+    /** `wide`: the card takes the whole width. */
+    readonly width?: 'wide' | undefined;
+    readonly component: LazyComponent;
+  };
+
+/**
+ * Texts by key, in any number of levels: `{ posts: { title: 'Posts' } }` has the key `posts.title`. `{name}` in a text
+ * is a placeholder. `one post | {n} posts` has a singular and a plural.
+ */
+export type ConsoleMessages = { readonly [key: string]: string | ConsoleMessages };
+
+/** The front end of a plugin. All members are optional. */
+export type ConsoleDefinition = {
+  readonly routes?: readonly ConsoleRoute[] | undefined;
+  readonly menu?: readonly ConsoleMenuEntry[] | undefined;
+  readonly objectTabs?: readonly ConsoleObjectTab[] | undefined;
+  readonly objectActions?: readonly ConsoleObjectAction[] | undefined;
+  readonly objectPages?: readonly ConsoleObjectPages[] | undefined;
+  readonly tableColumns?: readonly ConsoleTableColumn[] | undefined;
+  readonly homeCards?: readonly ConsoleHomeCard[] | undefined;
+  /** By language: `en`, whose texts are also used where another language lacks one, and for example `zh`. */
+  readonly messages?: { readonly en: ConsoleMessages; readonly [language: string]: ConsoleMessages } | undefined;
+};
