@@ -1,48 +1,86 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** The sources of the bundle: the console, and the parts of the package that it imports. */
-const sources = ['console', 'src/client', 'src/sdk/ui.ts', 'src/base', 'src/plugin/api'];
+const consoleSources = ['console', 'src/client', 'src/sdk/ui.ts', 'src/sdk/console', 'src/base', 'src/plugin/api'];
 
-/** Files that are no part of the bundle. */
+/** Files that are no part of a bundle. */
 const notBundled = /(?:^|\/)node_modules$|\.md$/u;
 
 /**
- * The bundle of the web console. It is built only if the content of its sources has changed, so a change of other
- * sources, or another checkout of the same sources, costs nothing.
+ * Returns the bundles of the tree: the web console, and the front ends of the plugins of this repository. `parts` are
+ * the functions of `prepare.mjs` for files and processes, and the root of the tree.
  */
-export class ConsoleBuild {
+export function bundlesOf(parts) {
+  const { root } = parts;
+  // A tree without the console's sources needs no bundle.
+  const own = existsSync(join(root, 'console', 'index.html'))
+    ? [{ name: 'console', output: 'console', result: 'index.html', sources: consoleSources, args: ['console'] }]
+    : [];
+  return [...own, ...frontEndsOf(root)].map((bundle) => new Bundle(parts, bundle));
+}
+
+/** Returns the folders with sources of front ends, relative to the root. Their outputs have the same paths in dist/. */
+export function frontEndFolders(root) {
+  const plugins = join(root, 'plugins');
+  if (!existsSync(plugins)) return [];
+  return readdirSync(plugins)
+    .filter((plugin) => !existsSync(join(plugins, plugin, 'package.json')))
+    .map((plugin) => join('plugins', plugin, 'console'))
+    .filter((folder) => existsSync(join(root, folder, 'index.ts')));
+}
+
+function frontEndsOf(root) {
+  const config = 'console/front-end.config.ts';
+  return frontEndFolders(root).map((folder) => ({
+    name: dirname(folder).replace(/[/\\]/gu, '-'),
+    output: folder,
+    result: 'index.js',
+    sources: [folder, 'src/sdk/console', config],
+    args: [dirname(folder), '--config', config],
+  }));
+}
+
+/**
+ * A bundle that Vite builds. It is built only if the content of its sources has changed, so a change of other sources,
+ * or another checkout of the same sources, costs nothing.
+ */
+class Bundle {
   #parts;
+  #bundle;
   #output;
   #stamp;
 
-  /** `parts` are the functions of `prepare.mjs` for files and processes, and the root of the tree. */
-  constructor(parts) {
+  constructor(parts, bundle) {
     this.#parts = parts;
-    this.#output = join(parts.root, 'dist', 'console');
-    this.#stamp = join(parts.root, 'dist', '.prepare', 'console.stamp');
+    this.#bundle = bundle;
+    this.#output = join(parts.root, 'dist', bundle.output);
+    this.#stamp = join(parts.root, 'dist', '.prepare', `${bundle.name}.stamp`);
   }
 
-  /** Whether the bundle is that of the present sources. A tree without the console's sources needs no bundle. */
+  /** Whether the bundle is that of the present sources. */
   isCurrent() {
-    const { root, read } = this.#parts;
-    if (!existsSync(join(root, 'console', 'index.html'))) return true;
-    return existsSync(join(this.#output, 'index.html')) && read(this.#stamp) === this.#digest();
+    return existsSync(join(this.#output, this.#bundle.result)) && this.#parts.read(this.#stamp) === this.#digest();
   }
 
   /** Builds beside the present bundle and then replaces it, so that a running server never reads a half bundle. */
   async build() {
     const { root, run, replace } = this.#parts;
-    console.error('building the console …');
+    const { name, output, args } = this.#bundle;
+    console.error(`building ${output} …`);
     const digest = this.#digest();
     rmSync(this.#stamp, { force: true });
-    const draft = join(root, 'dist', '.prepare', 'console');
+    const draft = join(root, 'dist', '.prepare', name);
     rmSync(draft, { recursive: true, force: true });
     const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-    const args = [vite, 'build', 'console', '--outDir', draft, '--logLevel', 'warn'];
-    await run(process.execPath, args, 'the console cannot be built');
+    await run(
+      process.execPath,
+      [vite, 'build', ...args, '--outDir', draft, '--logLevel', 'warn'],
+      `${output} cannot be built`,
+    );
     rmSync(this.#output, { recursive: true, force: true });
+    mkdirSync(dirname(this.#output), { recursive: true });
     renameSync(draft, this.#output);
     replace(this.#stamp, digest);
   }
@@ -50,6 +88,7 @@ export class ConsoleBuild {
   #digest() {
     const { root } = this.#parts;
     const hash = createHash('sha256');
+    const { sources } = this.#bundle;
     for (const path of [...sources.flatMap((source) => filesIn(root, source)), 'package-lock.json'].sort())
       hash
         .update(`${path}\0`)

@@ -1,7 +1,7 @@
 /**
  * Prepares the tree to run: installs the locked dependencies if they are missing or outdated, compiles the sources into
- * dist/ if they have changed since the last build, and bundles the console into dist/console in the same way
- * (`console-build.mjs`). If all are up to date, this script only checks files.
+ * dist/ if they have changed since the last build, and bundles the console and the front ends of plugins in the same
+ * way (`console-build.mjs`). If all are up to date, this script only checks files.
  *
  * Several processes may run this script concurrently: a process that finds outdated files acquires a lock and checks
  * again. The stamp of the build is removed before the first output changes, so that outputs with a valid stamp are
@@ -25,7 +25,7 @@ import {
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { ConsoleBuild } from './console-build.mjs';
+import { bundlesOf, frontEndFolders } from './console-build.mjs';
 import { withLock } from './lock.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -54,15 +54,16 @@ async function main() {
   if (major < nodeVersionMin[0] || (major === nodeVersionMin[0] && minor < nodeVersionMin[1])) {
     throw new Failure(`Node ${nodeVersionMin.join('.')} or later is required; this is Node ${process.versions.node}`);
   }
-  const consoleBuild = new ConsoleBuild({ root, run, read, replace });
-  if (!force && isInstalled() && (installOnly || (isBuilt(listSources()) && consoleBuild.isCurrent()))) return;
+  const bundles = bundlesOf({ root, run, read, replace });
+  const areBundled = () => bundles.every((bundle) => bundle.isCurrent());
+  if (!force && isInstalled() && (installOnly || (isBuilt(listSources()) && areBundled()))) return;
   mkdirSync(state, { recursive: true });
   await withLock(join(state, 'lock'), async () => {
     if (!isInstalled()) await install();
     if (installOnly) return;
     const sources = listSources();
     if (force || !isBuilt(sources)) await build(sources);
-    if (force || !consoleBuild.isCurrent()) await consoleBuild.build();
+    for (const bundle of bundles) if (force || !bundle.isCurrent()) await bundle.build();
   });
 }
 
@@ -130,7 +131,7 @@ function listSources() {
     sources.set(path, `${mtimeMs}:${size}`);
   };
   // A plugin with a package.json of its own is compiled by its author, and is not loaded by default.
-  const excluded = new Set(compilerInput('exclude').map((folder) => join(root, folder)));
+  const excluded = new Set([...compilerInput('exclude'), ...frontEndFolders(root)].map((folder) => join(root, folder)));
   for (const folder of sourceFolders())
     walk(join(root, folder), excluded, (file) => {
       note(relative(root, file));
@@ -221,10 +222,11 @@ function copyWhenNewer(from, to) {
 
 /** Removes the outputs of deleted sources, so that deleted tests are not run and deleted plugins are not loaded. */
 function removeOthers(expected) {
+  const bundled = new Set(['console', ...frontEndFolders(root)].map((folder) => join(dist, folder)));
   const sweep = (folder) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
-      if (path === state || path === join(dist, 'console')) continue;
+      if (path === state || bundled.has(path)) continue;
       if (entry.isDirectory()) sweep(path);
       else if (!expected.has(relative(dist, path))) rmSync(path, { force: true });
     }

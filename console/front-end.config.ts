@@ -1,0 +1,7 @@
+import vue from '@vitejs/plugin-vue';
+import { defineConfig } from 'vite';
+
+import { consoleFrontEnd } from '../src/sdk/console/vite-preset.ts';
+
+/** Builds the front end of a plugin of this repository: the root is the plugin's folder. */
+export default defineConfig({ plugins: [vue(), consoleFrontEnd()] });
