@@ -2,6 +2,7 @@ import { readonly, shallowRef, type Plugin, type Ref } from 'vue';
 import { createI18n } from 'vue-i18n';
 
 import type { Messages } from './messages-of.ts';
+import { filledMessages, type MessagesByLanguage } from './plugin-messages.ts';
 
 /** The languages of the console, with their own names. */
 export const languages = [
@@ -23,6 +24,8 @@ export type Translations = {
   readonly language: Readonly<Ref<Language>>;
   /** Loads the messages of a language, shows them, and remembers the choice in this browser. */
   readonly choose: (language: Language) => Promise<void>;
+  /** Adds the messages of a plugin, as `plugin.<name>.…`. Returns the function that removes them. */
+  readonly addMessages: (plugin: string, messages: MessagesByLanguage) => () => void;
 };
 
 /** Loads the messages of the chosen language, or of the browser's. */
@@ -36,10 +39,19 @@ export async function createTranslations(): Promise<Translations> {
     messages: {},
   });
   const language = shallowRef(first);
+  const added = new Map<string, MessagesByLanguage>();
+  let own: Messages = {};
+  const setMessages = (): void => {
+    const plugin = Object.fromEntries(
+      [...added].map(([name, messages]) => [name, filledMessages(messages, language.value)]),
+    );
+    i18n.global.setLocaleMessage(language.value, { ...own, plugin });
+  };
   const show = async (chosen: Language): Promise<void> => {
-    i18n.global.setLocaleMessage(chosen, (await loaders[chosen]()).default);
-    i18n.global.locale.value = chosen;
+    own = (await loaders[chosen]()).default;
     language.value = chosen;
+    setMessages();
+    i18n.global.locale.value = chosen;
     document.documentElement.lang = chosen === 'zh' ? 'zh-CN' : chosen;
   };
   await show(first);
@@ -49,6 +61,16 @@ export async function createTranslations(): Promise<Translations> {
     choose: async (chosen) => {
       await show(chosen);
       localStorage.setItem(languageKey, chosen);
+    },
+    addMessages: (plugin, messages) => {
+      added.set(plugin, messages);
+      setMessages();
+      return () => {
+        // A newer version may have replaced the messages.
+        if (added.get(plugin) !== messages) return;
+        added.delete(plugin);
+        setMessages();
+      };
     },
   };
 }
