@@ -1,10 +1,10 @@
+import type { ConsoleObject, ConsoleObjectPages, LazyComponent, TypeSelector } from 'ledgerplane/console-kit';
 import type { Component } from 'vue';
 import type { RouteRecordRaw } from 'vue-router';
 
 import type { ServedType } from '../server/served-types.ts';
 
-/** A component that is loaded when it is first shown. */
-export type LazyComponent = () => Promise<{ readonly default: Component }>;
+export type { LazyComponent } from 'ledgerplane/console-kit';
 
 declare module 'vue-router' {
   interface RouteMeta {
@@ -25,6 +25,27 @@ export type MenuEntry = {
   readonly order: number;
 };
 
+/** An entry in the sidebar. Entries of plugins are below those of the console. */
+export type MenuLink = {
+  readonly to: string;
+  /** The key of the title in the messages. */
+  readonly title: string;
+  readonly icon: Component;
+  readonly order: number;
+  readonly permissions?: readonly string[] | undefined;
+  /** The plugin that adds the entry. */
+  readonly plugin?: string;
+};
+
+/** A column in the table of a type, after the declared ones. */
+export type TableColumn = {
+  readonly type: TypeSelector;
+  readonly name: string;
+  readonly title: string;
+  readonly permissions?: readonly string[] | undefined;
+  readonly text: (object: ConsoleObject) => string;
+};
+
 /** A tab on the page of each object. Its component has the properties `type` and `name`. */
 export type ObjectTab = {
   /** The last segment of the tab's address. */
@@ -32,7 +53,7 @@ export type ObjectTab = {
   /** The key of the title in the messages. */
   readonly title: string;
   readonly order: number;
-  readonly permissions?: readonly string[];
+  readonly permissions?: readonly string[] | undefined;
   /** Whether the objects of a type have the tab. By default, all have it. */
   readonly appliesTo?: (type: ServedType) => boolean;
   readonly component: LazyComponent;
@@ -42,7 +63,7 @@ export type ObjectTab = {
 export type ObjectAction = {
   readonly name: string;
   readonly title: string;
-  readonly permissions?: readonly string[];
+  readonly permissions?: readonly string[] | undefined;
   readonly appliesTo?: (type: ServedType) => boolean;
   /** Emits `close`. */
   readonly component: LazyComponent;
@@ -54,7 +75,7 @@ export type HomeCard = {
   readonly order: number;
   /** `wide`: the card takes the whole width. */
   readonly width?: 'wide' | undefined;
-  readonly permissions?: readonly string[];
+  readonly permissions?: readonly string[] | undefined;
   readonly component: LazyComponent;
 };
 
@@ -75,8 +96,12 @@ export type LogInMethod = {
 /** The contribution of one folder of `pages/`, or of a plugin. */
 export type Feature = {
   readonly routes?: readonly RouteRecordRaw[];
+  /** Entries in the sidebar besides those of the routes. */
+  readonly menu?: readonly MenuLink[];
   readonly objectTabs?: readonly ObjectTab[];
   readonly objectActions?: readonly ObjectAction[];
+  readonly objectPages?: readonly ConsoleObjectPages[];
+  readonly tableColumns?: readonly TableColumn[];
   readonly homeCards?: readonly HomeCard[];
   readonly profileSections?: readonly ProfileSection[];
   readonly logInMethods?: readonly LogInMethod[];

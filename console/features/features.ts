@@ -1,19 +1,80 @@
-import type { Feature, HomeCard, LogInMethod, ObjectAction, ObjectTab, ProfileSection } from './feature.ts';
+import type { ConsoleObjectPages, TypeSelector } from 'ledgerplane/console-kit';
+import { computed, shallowReactive, type ComputedRef } from 'vue';
+
+import type { Feature, LazyComponent, MenuLink, TableColumn } from './feature.ts';
 
 /** Every `feature.ts` in a folder of `pages/` is a part of the console; no list names them. */
 const modules = import.meta.glob<Feature>('../pages/*/feature.ts', { eager: true, import: 'default' });
 
-const features: readonly Feature[] = Object.values(modules);
+const builtIn: readonly Feature[] = Object.values(modules);
+/** The features of plugins, by the plugins' names. */
+const contributed = shallowReactive(new Map<string, Feature>());
+
+const features = computed(() => [
+  ...builtIn,
+  ...[...contributed].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, feature]) => feature),
+]);
+
+/** Adds the feature of a plugin, in place of an earlier one. */
+export function contribute(plugin: string, feature: Feature): void {
+  contributed.set(plugin, feature);
+}
+
+export function withdraw(plugin: string): void {
+  contributed.delete(plugin);
+}
 
 type Ordered = { readonly order: number };
 
 const byOrder = (left: Ordered, right: Ordered): number => left.order - right.order;
 
-export const routes = features.flatMap((feature) => feature.routes ?? []);
-export const objectTabs: readonly ObjectTab[] = features.flatMap((each) => each.objectTabs ?? []).sort(byOrder);
-export const objectActions: readonly ObjectAction[] = features.flatMap((each) => each.objectActions ?? []);
-export const homeCards: readonly HomeCard[] = features.flatMap((each) => each.homeCards ?? []).sort(byOrder);
-export const profileSections: readonly ProfileSection[] = features
-  .flatMap((each) => each.profileSections ?? [])
-  .sort(byOrder);
-export const logInMethods: readonly LogInMethod[] = features.flatMap((each) => each.logInMethods ?? []).sort(byOrder);
+function parts<T>(partsOf: (feature: Feature) => readonly T[] | undefined): ComputedRef<readonly T[]> {
+  return computed(() => features.value.flatMap((feature) => partsOf(feature) ?? []));
+}
+
+function orderedParts<T extends Ordered>(
+  partsOf: (feature: Feature) => readonly T[] | undefined,
+): ComputedRef<readonly T[]> {
+  const all = parts(partsOf);
+  return computed(() => all.value.toSorted(byOrder));
+}
+
+/** The routes of the console itself. */
+export const routes = builtIn.flatMap((feature) => feature.routes ?? []);
+export const menu = orderedParts(menuOf);
+export const objectTabs = orderedParts((feature) => feature.objectTabs);
+export const objectActions = parts((feature) => feature.objectActions);
+export const homeCards = orderedParts((feature) => feature.homeCards);
+export const profileSections = orderedParts((feature) => feature.profileSections);
+export const logInMethods = orderedParts((feature) => feature.logInMethods);
+const objectPages = parts((feature) => feature.objectPages);
+const tableColumns = parts((feature) => feature.tableColumns);
+
+/** Returns the component that a plugin shows in place of a generated page of a type. */
+export function objectPageOf(
+  type: TypeSelector,
+  page: Exclude<keyof ConsoleObjectPages, 'type'>,
+): LazyComponent | undefined {
+  return objectPages.value.find((each) => isOf(each.type, type) && each[page] !== undefined)?.[page];
+}
+
+/** Returns the columns that plugins add to the table of a type. */
+export function tableColumnsOf(type: TypeSelector): readonly TableColumn[] {
+  return tableColumns.value.filter((column) => isOf(column.type, type));
+}
+
+/** Returns whether a selector selects a type. */
+export function isOf(selector: TypeSelector, { group, plural }: TypeSelector): boolean {
+  return selector.group === group && selector.plural === plural;
+}
+
+function menuOf({ routes: added = [], menu: links = [] }: Feature): readonly MenuLink[] {
+  return [
+    ...links,
+    ...added.flatMap(({ path, meta }) =>
+      meta?.menu === undefined
+        ? []
+        : [{ ...meta.menu, to: path, title: meta.title ?? '', permissions: meta.permissions }],
+    ),
+  ];
+}

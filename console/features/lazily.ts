@@ -1,0 +1,18 @@
+import { defineAsyncComponent, type Component } from 'vue';
+
+import UiLoading from '../ui/feedback/ui-loading.vue';
+import type { LazyComponent } from './feature.ts';
+
+const known = new WeakMap<LazyComponent, Component>();
+
+/** Returns a component that loads another one when it is first shown; the same one for the same loader. */
+export function lazily(loader: LazyComponent): Component {
+  const present = known.get(loader);
+  if (present !== undefined) return present;
+  const component = defineAsyncComponent({
+    loader: async () => (await loader()).default,
+    loadingComponent: UiLoading,
+  });
+  known.set(loader, component);
+  return component;
+}
