@@ -4,6 +4,7 @@ import type { ServedType } from '../../../server/served-types.ts';
 import { useServer } from '../../../server/use-server.ts';
 import { LiveTable } from './live-table.ts';
 import { PagedTable } from './paged-table.ts';
+import { usePluginColumns, withPluginColumns } from './plugin-columns.ts';
 import type { ShownTable } from './shown-table.ts';
 import type { TableQuery } from './table-answer.ts';
 
@@ -17,17 +18,19 @@ export function useShownTable(
   limit: () => number | undefined,
 ): Readonly<Ref<ShownTable>> {
   const { client, connection, session } = useServer();
+  const columns = usePluginColumns(type);
   const create = (): ShownTable => {
     const pageLimit = limit();
+    const columned = withPluginColumns(client, columns.value);
     const table =
       pageLimit === undefined
-        ? new LiveTable(client, type(), query())
-        : new PagedTable(client, type(), { ...query(), limit: pageLimit });
+        ? new LiveTable(columned, type(), query())
+        : new PagedTable(columned, type(), { ...query(), limit: pageLimit });
     void table.open();
     return table;
   };
   const current = shallowRef(create());
-  watch([type, limit, () => JSON.stringify(query())], () => {
+  watch([type, limit, columns, () => JSON.stringify(query())], () => {
     current.value.close();
     current.value = create();
   });
