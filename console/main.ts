@@ -7,6 +7,8 @@ import { createApp } from 'vue';
 
 import { applyTheme } from './app/theme.ts';
 import { createConsoleRouter } from './app/router.ts';
+import { FrontEnds } from './front-ends/front-ends.ts';
+import { frontEndsKey } from './front-ends/use-front-ends.ts';
 import { createTranslations } from './locales/i18n.ts';
 import { languageKey } from './locales/use-language.ts';
 import { createQueryClient } from './server/query-client.ts';
@@ -23,9 +25,11 @@ async function start(): Promise<void> {
   const app = createApp(App);
   app.provide(serverKey, server);
   app.provide(languageKey, translations);
+  const router = createConsoleRouter(server);
+  app.provide(frontEndsKey, new FrontEnds(router, translations));
   app.use(VueQueryPlugin, { queryClient: createQueryClient(server) });
   app.use(translations.i18n);
-  app.use(createConsoleRouter(server));
+  app.use(router);
   app.mount('#app');
   // After a start without a server, the user is asked for as soon as the server is reached.
   server.connection.onRestored(() => void identified(server.identify));

@@ -1,37 +1,17 @@
-import { readFile, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 
 import vue from '@vitejs/plugin-vue';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig } from 'vite';
+
+import { precompressed } from '../src/sdk/console/precompressed.ts';
+import { kitFolder, sharedModules } from '../src/sdk/console/vite-preset.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** A smaller file costs more to negotiate than its compression saves. */
-const compressedBytesMin = 512;
-
-/** Writes a gzip and a brotli form beside each text file of the build, so that the server never compresses. */
-function precompressed(): Plugin {
-  return {
-    name: 'precompressed',
-    apply: 'build',
-    async writeBundle({ dir = '' }) {
-      const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-      const texts = entries.filter((entry) => entry.isFile() && /\.(?:html|js|css|svg|json)$/u.test(entry.name));
-      await Promise.all(texts.map(async ({ parentPath, name }) => compress(join(parentPath, name))));
-    },
-  };
-}
-
-async function compress(path: string): Promise<void> {
-  const bytes = await readFile(path);
-  if (bytes.length < compressedBytesMin) return;
-  const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
-  await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }));
-  await writeFile(`${path}.br`, await promisify(brotliCompress)(bytes, quality));
-}
+/** The modules of the kit, whose addresses never change. They share the console's own chunks. */
+const kit = Object.fromEntries(
+  [...sharedModules.values()].map((name) => [`${kitFolder.slice('/console/'.length)}${name}`, here(`kit/${name}.ts`)]),
+);
 
 export default defineConfig({
   root: here('.'),
@@ -41,6 +21,7 @@ export default defineConfig({
   resolve: {
     alias: {
       'ledgerplane/client': here('../src/client/client.ts'),
+      'ledgerplane/console-kit': here('../src/sdk/console/console-kit.ts'),
       'ledgerplane/ui': here('../src/sdk/ui.ts'),
     },
   },
@@ -62,6 +43,13 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1_000,
+    rolldownOptions: {
+      input: { index: here('index.html'), ...kit },
+      preserveEntrySignatures: 'allow-extension',
+      output: {
+        entryFileNames: ({ name }) => (name in kit ? `${name}.js` : 'assets/[name]-[hash].js'),
+      },
+    },
     reportCompressedSize: false,
   },
   server: { proxy: { '^/(?!console/)': process.env['LEDGERPLANE_SERVER'] ?? 'http://127.0.0.1:8090' } },

@@ -48,12 +48,18 @@ test('no template has a text of its own', async (t) => {
 
 test('the console knows of the server its client only', async (t) => {
   const { devDependencies } = JSON.parse(textOf(repository, 'package.json')) as { devDependencies: object };
-  const packages = new Set([...Object.keys(devDependencies), 'yaml', 'ledgerplane/client', 'ledgerplane/ui']);
+  const packages = new Set([
+    ...Object.keys(devDependencies),
+    'yaml',
+    'ledgerplane/client',
+    'ledgerplane/console-kit',
+    'ledgerplane/ui',
+  ]);
   const isAllowed = (path: string, imported: string): boolean => {
     if (imported.startsWith('.')) return join(path, '..', imported).startsWith('console/');
     return packages.has(imported) || packages.has(imported.split('/').slice(0, 2).join('/'));
   };
-  for (const path of sources.filter((each) => each !== 'console/vite.config.ts'))
+  for (const path of sources.filter((each) => !each.endsWith('.config.ts')))
     for (const imported of importsOf(read(path))) t.ok(isAllowed(path, imported), `${path}: ${imported}`);
 });
 

@@ -1,0 +1,129 @@
+import type { ConsoleDefinition } from 'ledgerplane/console-kit';
+
+/** The most parts of each kind, and of the levels of messages. A mistake in a loop must not stop the page. */
+const partsMax = 200;
+const messagesMax = 5_000;
+
+/** Returns the problem of a value; undefined for a valid one. */
+type Check = (value: unknown) => string | undefined;
+type Checks = Readonly<Record<string, Check>>;
+
+const text: Check = (value) => (typeof value === 'string' && value !== '' ? undefined : 'must be a text');
+const loader: Check = (value) => (typeof value === 'function' ? undefined : 'must be a function');
+const name: Check = (value) =>
+  typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,62}$/u.test(value)
+    ? undefined
+    : 'must have lowercase letters, digits and "-" only';
+const address: Check = (value) =>
+  typeof value === 'string' && /^\/(?!\/)/u.test(value) ? undefined : 'must be a path that begins with one "/"';
+const texts: Check = (value) =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string') ? undefined : 'must be a list of texts';
+const number: Check = (value) =>
+  typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a finite number';
+const oneOf =
+  (...allowed: readonly unknown[]): Check =>
+  (value) =>
+    allowed.includes(value) ? undefined : `must be ${allowed.map(String).join(' or ')}`;
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined ? undefined : check(value);
+
+/** Checks the named members of an object. Other members are ignored, so that a later kit can have more. */
+const object =
+  (checks: Checks): Check =>
+  (value) => {
+    if (!isObject(value)) return 'must be an object';
+    for (const [member, check] of Object.entries(checks)) {
+      const problem = check(value[member]);
+      if (problem !== undefined) return `${member}: ${problem}`;
+    }
+    return undefined;
+  };
+const list =
+  (check: Check): Check =>
+  (value) => {
+    if (!Array.isArray(value)) return 'must be a list';
+    if (value.length > partsMax) return `must have at most ${String(partsMax)} entries`;
+    for (const [index, each] of value.entries()) {
+      const problem = check(each);
+      if (problem !== undefined) return `${String(index)}: ${problem}`;
+    }
+    return undefined;
+  };
+
+const guarded = { permissions: optional(texts) };
+const ordered = { order: optional(number) };
+const type = object({ group: (value) => (typeof value === 'string' ? undefined : 'must be a text'), plural: text });
+const types = optional(list(type));
+
+const definition = object({
+  routes: optional(
+    list(
+      object({
+        path: address,
+        area: optional(oneOf('own')),
+        component: loader,
+        props: optional(oneOf(true, false)),
+        meta: optional(object({ ...guarded, title: optional(text), menu: optional(object(ordered)) })),
+      }),
+    ),
+  ),
+  menu: optional(list(object({ ...guarded, ...ordered, title: text, to: address }))),
+  objectTabs: optional(list(object({ ...guarded, ...ordered, name, title: text, types, component: loader }))),
+  objectActions: optional(list(object({ ...guarded, name, title: text, types, component: loader }))),
+  objectPages: optional(
+    list(
+      object({
+        type,
+        list: optional(loader),
+        create: optional(loader),
+        overview: optional(loader),
+        edit: optional(loader),
+      }),
+    ),
+  ),
+  tableColumns: optional(list(object({ ...guarded, type, name, title: text, text: loader }))),
+  homeCards: optional(
+    list(object({ ...guarded, ...ordered, name, width: optional(oneOf('wide')), component: loader })),
+  ),
+  messages: optional(messages),
+});
+
+function messages(value: unknown): string | undefined {
+  if (!isObject(value) || !isObject(value['en'])) return 'must be an object with the member en';
+  let count = 0;
+  const check = (each: unknown, at: string): string | undefined => {
+    count += 1;
+    if (count > messagesMax) return `must have at most ${String(messagesMax)} texts`;
+    if (typeof each === 'string') return undefined;
+    if (!isObject(each)) return `${at}: must be a text or an object`;
+    for (const [key, inner] of Object.entries(each)) {
+      const problem = check(inner, `${at}.${key}`);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
+  for (const [language, all] of Object.entries(value)) {
+    const problem = check(all, language);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/**
+ * Returns the front end that a module declares.
+ *
+ * @throws Error if the default export is no valid definition. The message names the member.
+ */
+export function decodeDefinition(module: unknown): ConsoleDefinition {
+  const exported = isObject(module) ? module['default'] : undefined;
+  if (!isObject(exported)) throw new Error('the module has no default export made by defineConsole');
+  const problem = definition(exported);
+  if (problem !== undefined) throw new Error(`the definition is invalid: ${problem}`);
+  return exported;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,139 @@
+import { TriangleAlert } from '@lucide/vue';
+import { shallowReactive, shallowRef, type Ref } from 'vue';
+import type { Router } from 'vue-router';
+
+import { contribute, withdraw } from '../features/features.ts';
+import type { Feature } from '../features/feature.ts';
+import type { Translations } from '../locales/i18n.ts';
+import { addressOf, isAddressOf } from './addresses.ts';
+import { featureOf } from './feature-of.ts';
+import type { ListedFrontEnd } from './listed-front-end.ts';
+import { loadFrontEnd, type LoadedModule } from './load-module.ts';
+
+export type FrontEndState =
+  | { readonly status: 'loading' }
+  | { readonly status: 'ready' }
+  | { readonly status: 'failed'; readonly error: unknown };
+
+type Present = {
+  readonly listed: ListedFrontEnd;
+  /** Removes the parts of the version that is shown. */
+  remove: () => void;
+  attempts: number;
+};
+
+/** The front ends of plugins in this page. They follow the list of the server without a reload of the page. */
+export class FrontEnds {
+  /** The state of each listed front end, by plugin. */
+  readonly states: Map<string, FrontEndState> = shallowReactive(new Map());
+  /** Whether the list was read. */
+  readonly isKnown: Ref<boolean> = shallowRef(false);
+  readonly #present = new Map<string, Present>();
+  readonly #router: Router;
+  readonly #translations: Pick<Translations, 'addMessages'>;
+
+  constructor(router: Router, translations: Pick<Translations, 'addMessages'>) {
+    this.#router = router;
+    this.#translations = translations;
+  }
+
+  /**
+   * Follows the list: loads new front ends, replaces those with a new address, and removes the others. The former
+   * version is shown until the new one has loaded.
+   */
+  follow(list: readonly ListedFrontEnd[]): void {
+    const names = new Set(list.map(({ plugin }) => plugin));
+    for (const [plugin, { remove }] of this.#present) {
+      if (names.has(plugin)) continue;
+      this.#present.delete(plugin);
+      this.states.delete(plugin);
+      remove();
+      this.#showAgain(plugin);
+    }
+    for (const listed of list) {
+      const before = this.#present.get(listed.plugin);
+      if (before?.listed.module === listed.module) continue;
+      const present: Present = { listed, remove: before?.remove ?? (() => undefined), attempts: 0 };
+      this.#present.set(listed.plugin, present);
+      void this.#load(present);
+    }
+    this.isKnown.value = true;
+  }
+
+  /** Loads a failed front end again. */
+  retry(plugin: string): void {
+    const present = this.#present.get(plugin);
+    if (present === undefined || this.states.get(plugin)?.status !== 'failed') return;
+    present.attempts += 1;
+    void this.#load(present);
+  }
+
+  async #load(present: Present): Promise<void> {
+    const { listed, attempts } = present;
+    const { plugin, version } = listed;
+    this.states.set(plugin, { status: 'loading' });
+    let loaded: LoadedModule | undefined;
+    try {
+      loaded = await loadFrontEnd(listed, attempts);
+      const feature = featureOf({ name: plugin, version }, loaded.definition);
+      if (this.#isPast(present)) {
+        loaded.removeStyles();
+        return;
+      }
+      present.remove();
+      present.remove = this.#add(plugin, feature, loaded);
+      this.states.set(plugin, { status: 'ready' });
+    } catch (error) {
+      loaded?.removeStyles();
+      if (this.#isPast(present)) return;
+      console.error(`the front end of the plugin ${plugin} has failed:`, error);
+      present.remove();
+      contribute(plugin, failedFeature(plugin));
+      present.remove = () => {
+        withdraw(plugin);
+      };
+      this.states.set(plugin, { status: 'failed', error });
+    }
+    this.#showAgain(plugin);
+  }
+
+  /** Whether the list has changed in the meantime. */
+  #isPast(present: Present): boolean {
+    return this.#present.get(present.listed.plugin) !== present;
+  }
+
+  /** Adds the parts of a front end. Returns the function that removes them. */
+  #add(plugin: string, feature: Feature, { definition, removeStyles }: LoadedModule): () => void {
+    const undo = [removeStyles, this.#translations.addMessages(plugin, definition.messages ?? { en: {} })];
+    const remove = (): void => {
+      for (const step of undo) step();
+    };
+    try {
+      for (const route of feature.routes ?? []) undo.push(this.#router.addRoute(route));
+    } catch (error) {
+      remove();
+      throw error;
+    }
+    contribute(plugin, feature);
+    undo.push(() => {
+      withdraw(plugin);
+    });
+    return remove;
+  }
+
+  /** Resolves the address of the page again if it is one of the plugin, because its route has changed. */
+  #showAgain(plugin: string): void {
+    const { path, query, hash } = this.#router.currentRoute.value;
+    if (isAddressOf(plugin, path)) void this.#router.replace({ path, query, hash, force: true });
+  }
+}
+
+/** The entry of a front end that cannot be shown. Its page says why. */
+function failedFeature(plugin: string): Feature {
+  const permissions = undefined;
+  return {
+    menu: [
+      { to: addressOf(plugin, ''), title: 'apps.failedEntry', icon: TriangleAlert, order: 0, permissions, plugin },
+    ],
+  };
+}

@@ -1,0 +1,62 @@
+import type { ConsoleDefinition } from 'ledgerplane/console-kit';
+
+import { after } from '../server/browser-clock.ts';
+import { decodeDefinition } from './decode-definition.ts';
+import type { ListedFrontEnd } from './listed-front-end.ts';
+import { loadMsMax } from './plugin-part.ts';
+
+export type LoadedModule = {
+  readonly definition: ConsoleDefinition;
+  /** Removes the style sheet. */
+  readonly removeStyles: () => void;
+};
+
+/**
+ * Loads the module and the style sheet of a front end. Rejects if the module throws or declares no valid front end, or
+ * if it does not load in time. `attempt` counts from 0: a browser does not load a failed address again.
+ */
+export async function loadFrontEnd(listed: ListedFrontEnd, attempt: number): Promise<LoadedModule> {
+  const styles = addStyles(listed);
+  let cancel = (): void => undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    cancel = after(loadMsMax, () => {
+      reject(new Error(`the module has not loaded within ${String(loadMsMax / 1_000)} s`));
+    });
+  });
+  try {
+    const address = attempt === 0 ? listed.module : `${listed.module}?attempt=${String(attempt)}`;
+    const imported: Promise<unknown> = import(/* @vite-ignore */ address);
+    const [module] = await Promise.race([Promise.all([imported, styles.loaded]), late]);
+    return { definition: decodeDefinition(module), removeStyles: styles.remove };
+  } catch (error) {
+    styles.remove();
+    throw error;
+  } finally {
+    cancel();
+  }
+}
+
+/** Links the style sheet to the page. */
+function addStyles({ styles }: ListedFrontEnd): { readonly loaded: Promise<void>; readonly remove: () => void } {
+  if (styles === undefined) return { loaded: Promise.resolve(), remove: () => undefined };
+  const link = document.createElement('link');
+  link.rel = 'stylesheet';
+  link.href = styles;
+  const loaded = new Promise<void>((resolve, reject) => {
+    link.addEventListener('load', () => {
+      resolve();
+    });
+    link.addEventListener('error', () => {
+      reject(new Error('the style sheet cannot be loaded'));
+    });
+  });
+  // A failure of the module is reported first, and then nobody waits for the style sheet.
+  loaded.catch(() => undefined);
+  document.head.append(link);
+  return {
+    loaded,
+    remove: () => {
+      link.remove();
+    },
+  };
+}
