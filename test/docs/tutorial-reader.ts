@@ -43,7 +43,8 @@ export async function blocksIn(path: string, end?: string): Promise<readonly Blo
 
 /** A block that begins with a comment with a path is a file to write. */
 export function fileOf({ language, text }: Block): { readonly path: string; readonly text: string } | undefined {
-  const found = ['ts', 'yaml'].includes(language) ? /^(?:\/\/|#) (\S+\/\S+)\n([^]*)$/u.exec(text) : null;
+  const path = /^(?:\/\/|#|<!--) (\S+\/\S+)(?: -->)?\n([^]*)$/u;
+  const found = ['ts', 'yaml', 'vue', 'json'].includes(language) ? path.exec(text) : null;
   return found === null ? undefined : { path: found[1] ?? '', text: `${found[2] ?? ''}\n` };
 }
 

@@ -14,6 +14,7 @@ export type NewPluginOptions = {
   readonly type?: string | undefined;
   readonly plural?: string | undefined;
   readonly group?: string | undefined;
+  readonly console?: boolean | undefined;
 };
 
 type GeneratorContext = {
@@ -28,6 +29,7 @@ export function addNewPlugin(plugin: Command, { context, version }: GeneratorCon
     .option('--type <Kind>', 'generate this type with roles and a test, instead of the example with notes')
     .option('--plural <plural>', 'plural of the type; by default the kind in lower case, followed by "s"')
     .option('--group <group>', 'group of the type; by default <name>.example.com')
+    .option('--console', 'also generate a front end for the console, with a page and a test')
     .action(async (name: string, options: NewPluginOptions) => {
       await writePlugin(name, options, { context, version });
     });
@@ -61,20 +63,50 @@ async function writePlugin(
 
 async function filesFor(
   name: string,
-  { type, plural, group = `${name}.example.com` }: NewPluginOptions,
-  words: Words,
+  { type, plural, group = `${name}.example.com`, console = false }: NewPluginOptions,
+  plugin: Words,
 ): Promise<readonly NewFile[]> {
+  const words = { ...plugin, ...consoleWords(console) };
+  const front = console ? ['console'] : [];
   if (type === undefined) {
     if (plural !== undefined) throw usageError('--plural needs --type');
-    const notes = { ...words, group, description: 'Notes, each with a summary.' };
-    return (await Promise.all(['base', 'notes'].map(async (part) => filesOf(part, notes)))).flat();
+    const notes = {
+      ...words,
+      ...typeWords({ kind: 'Note', plural, group, version: typeVersion }),
+      description: 'Notes, each with a summary.',
+      viewPermission: `plugin:${name}:view`,
+    };
+    return (await Promise.all(['base', 'notes', ...front].map(async (part) => filesOf(part, notes)))).flat();
   }
+  const named = typeWords({ kind: type, plural, group, version: typeVersion });
   const typed = {
     ...words,
-    ...typeWords({ kind: type, plural, group, version: typeVersion }),
+    ...named,
     description: `The type ${type}.`,
+    viewPermission: `plugin:${name}:${named['plural'] ?? ''}:view`,
   };
-  return (await Promise.all(['base', 'typed', join('parts', 'type')].map(async (part) => filesOf(part, typed)))).flat();
+  const parts = ['base', 'typed', join('parts', 'type'), ...front];
+  return (await Promise.all(parts.map(async (part) => filesOf(part, typed)))).flat();
+}
+
+/** Returns the additions of a front end to the files of every plugin; empty texts for a plugin without one. */
+function consoleWords(hasConsole: boolean): Words {
+  const words = {
+    consoleFiles: ',\n    "dist/console"',
+    consoleBuild: ' && vue-tsc -p console && vite build --logLevel warn',
+    consolePreset: '    "@tanstack/vue-query": "^5.104.0",\n',
+    consoleTools: [
+      ['@vitejs/plugin-vue', '^6.0.0'],
+      ['vite', '^8.0.0'],
+      ['vue', '^3.5.0'],
+      ['vue-tsc', '^3.0.0'],
+    ]
+      .map(([tool, range]) => `,\n    "${String(tool)}": "${String(range)}"`)
+      .join(''),
+    consoleFolder: '\n  console: dist/console',
+    consoleRow: '\n| `console/` | the front end for the console, which Vite builds into `dist/console` |',
+  };
+  return hasConsole ? words : Object.fromEntries(Object.keys(words).map((word) => [word, '']));
 }
 
 /**

@@ -15,8 +15,18 @@ export async function linkDependencies(folder: string): Promise<void> {
   await mkdir(join(modules, '@types'), { recursive: true });
   if (existsSync(join(modules, 'ledgerplane'))) return;
   await symlink(repository, join(modules, 'ledgerplane'));
-  for (const name of ['typescript', join('@types', 'node'), '.bin'])
-    await symlink(join(repository, 'node_modules', name), join(modules, name));
+  const tools = [
+    'typescript',
+    join('@types', 'node'),
+    '.bin',
+    '@tanstack',
+    '@vitejs',
+    'vite',
+    'vue',
+    'vue-router',
+    'vue-tsc',
+  ];
+  for (const name of tools) await symlink(join(repository, 'node_modules', name), join(modules, name));
 }
 
 /** Runs a program to its end. Returns its output and its exit code. */
