@@ -68,7 +68,7 @@ export class MigrationRun {
   #isOutdated: boolean;
   #recordedAtMs = 0;
   #failures = 0;
-  #isVisiting = false;
+  #isVisitingAgain = false;
 
   constructor(options: RunOptions, dependencies: MigrationRunDependencies) {
     this.#dependencies = dependencies;
@@ -99,7 +99,7 @@ export class MigrationRun {
    * are visited again.
    */
   get isBusy(): boolean {
-    return !this.#ending.signal.aborted && (this.#isVisiting || this.#next() !== undefined);
+    return !this.#ending.signal.aborted && (this.#isVisitingAgain || this.#next() !== undefined);
   }
 
   state(): MigrationState {
@@ -160,7 +160,6 @@ export class MigrationRun {
     const isOver = (): boolean => signal.aborted;
     while (!isOver()) {
       const task = this.#next();
-      this.#isVisiting = task !== undefined;
       try {
         if (task !== undefined) await (task.isDue ? this.#visitAll(task, signal) : this.#visitAgain(task, signal));
         else if (this.#isOutdated) await this.#record();
@@ -177,7 +176,6 @@ export class MigrationRun {
         await delay(this.#dependencies.clock, ms, signal);
       }
     }
-    this.#isVisiting = false;
     this.#rest();
   }
 
@@ -209,7 +207,12 @@ export class MigrationRun {
   async #visitAgain(task: MigrationTask, signal: AbortSignal): Promise<void> {
     const names = [...task.again];
     task.again.clear();
-    await this.#visit(task, names, signal);
+    this.#isVisitingAgain = true;
+    try {
+      await this.#visit(task, names, signal);
+    } finally {
+      this.#isVisitingAgain = false;
+    }
     if (!signal.aborted) await this.#conclude(task, signal);
   }
 
