@@ -174,3 +174,14 @@ test(
     });
   },
 );
+
+test('a value that is too large for a form is edited as text', withBrowser, async (t) => {
+  const either = Array.from({ length: 4_000 }, (_, index) => `line ${String(index)} of a long text`).join('\n');
+  await make(stage, 'shapes', 'large', { spec: { title: 'Large', either } });
+  await stage.visit(t, {}, async ({ page, open }) => {
+    await open(`${shapes}/large/edit`);
+    await page.getByText('It is too long. Edit it as text.').waitFor();
+    await page.getByRole('button', { name: 'Show the text' }).click();
+    await page.getByRole('textbox', { name: 'Text of large' }).getByText('line 3 of a long text').waitFor();
+  });
+});
