@@ -29,7 +29,7 @@ type Reason =
   | { readonly reason: 'too-many-requests'; readonly detail: string; readonly retryAfterSeconds: number }
   /** The free space of the disk is below the reserve. */
   | { readonly reason: 'insufficient-storage'; readonly detail: string; readonly retryAfterSeconds: number }
-  /** `lasts`: the node cannot recover without an operator. */
+  /** `lasts`: the platform's own writes do not wait for the end of this state, which may need an operator. */
   | {
       readonly reason: 'unavailable';
       readonly detail: string;

@@ -49,7 +49,8 @@ function undeclared({ key }: ResourceType): Refusal {
 function otherwise({ plural, key }: ResourceType, last: Declaration, own: Declaration): Refusal {
   const detail =
     `${key} is declared by ${describeDeclaration(last)}, and this server has ` +
-    `${describeDeclaration(own)}. This server accepts no writes of ${plural} until both declarations are the same`;
+    `${describeDeclaration(own)}. This server accepts no writes of ${plural} until both declarations are the same, ` +
+    'for example at the end of an upgrade: nothing was written; repeat the request later';
   return {
     ok: false,
     rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds, lasts: true },

@@ -28,6 +28,11 @@ export type WriteDoorDependencies = EventStampsDependencies & {
   readonly references?: ReferenceReader;
   /** Returns a registered type; undefined for an unknown key. */
   readonly typeOf?: (key: TypeKey) => ResourceType | undefined;
+  /**
+   * Returns a served type; undefined while its plugin is being reloaded. If the function is undefined, a write is
+   * decided by the type that it was called with, even after a reload of the plugin.
+   */
+  readonly servedType?: (key: TypeKey) => ResourceType | undefined;
   readonly domain: string;
   readonly uuid: () => string;
   /** The random suffix of generated names: five characters of `[a-z0-9]`. */
@@ -56,7 +61,7 @@ export type Given = {
   suffix: string;
   readonly context: WriteContext;
   /** The type in the version of the request; undefined for the preferred version. */
-  readonly asked?: ResourceType | undefined;
+  asked: ResourceType | undefined;
   readonly admitted: Admitted;
   /** The stored secret of this write; undefined until the secret is stored. */
   kept?: Kept;

@@ -4,6 +4,7 @@ import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import { versionedAnswer } from '../resource/type/versions/shown-version.ts';
 import { LogUnreadableError } from './retrying-log.ts';
+import { currentType } from './current-type.ts';
 import { Admission } from './admission/admission.ts';
 import { retryAttempts } from './attempts.ts';
 import type { Given, WriteDoorDependencies } from './execute-types.ts';
@@ -43,12 +44,6 @@ class WriteDoor {
 
   /** `asked` may be another version of the type than the preferred version. The response then has this version. */
   async execute(asked: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
-    const outcome = await this.#execute(asked, command, context);
-    if (!outcome.ok || asked.preferred === undefined) return outcome;
-    return { ...outcome, bytes: versionedAnswer(outcome.bytes, asked) };
-  }
-
-  async #execute(asked: ResourceType, command: Command, context: WriteContext): Promise<WriteOutcome> {
     const { preferred: type = asked } = asked;
     const admitted = this.#admission.enter(context);
     if ('rejection' in admitted) return admitted;
@@ -80,17 +75,24 @@ class WriteDoor {
     const { clock, uuid, suffix } = this.#dependencies;
     const isDrawn = isNameDrawn(command);
     const given: Given = { uid: uuid(), suffix: isDrawn ? suffix() : '', ...entered };
+    const requested = { type, asked: given.asked };
     const redraw = isDrawn
       ? (): void => {
           given.suffix = suffix();
         }
       : undefined;
     try {
-      return await retryAttempts(async () => this.#attempts.attempt(type, command, given), {
-        clock,
-        uid: given.uid,
-        redraw,
-      });
+      const outcome = await retryAttempts(
+        async () => {
+          const current = currentType(this.#dependencies, requested);
+          if (!current.ok) return current;
+          given.asked = current.asked;
+          return this.#attempts.attempt(current.type, command, given);
+        },
+        { clock, uid: given.uid, redraw },
+      );
+      if (!outcome.ok || given.asked === undefined) return outcome;
+      return { ...outcome, bytes: versionedAnswer(outcome.bytes, given.asked) };
     } finally {
       await given.intent?.end();
       await given.guard?.end();

@@ -160,7 +160,8 @@ test('before any declaration every node writes; afterwards the nodes with the la
         detail: new RegExp(
           String.raw`^widgets\.example\.com is declared by the plugin example 1\.0\.0 \(shape [0-9a-f]{12}, ` +
             String.raw`code a\), and this server has the plugin example 1\.0\.0 \(shape [0-9a-f]{12}, code b\)\. ` +
-            'This server accepts no writes of widgets until both declarations are the same$',
+            'This server accepts no writes of widgets until both declarations are the same, for example at the end ' +
+            'of an upgrade: nothing was written; repeat the request later$',
           'u',
         ),
       },

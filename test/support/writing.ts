@@ -57,6 +57,8 @@ export class Writing {
   readonly clock: FakeClock;
   readonly execute: Execute;
   readonly held = new HeldBytes();
+  /** Whether the registered type is served: its plugin is not being reloaded. */
+  isServing = true;
   readonly #declared: Declared;
 
   private constructor(
@@ -85,6 +87,7 @@ export class Writing {
       declarations: models.declarations,
       references: models.references,
       typeOf: (key) => [declared.type, ...(options.others ?? [])].find((type) => type.key === key),
+      servedType: (key) => (this.isServing && declared.type.key === key ? declared.type : undefined),
       clock,
       domain,
       uuid: () => {
