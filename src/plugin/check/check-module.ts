@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { stackOf } from '../../base/error-message.ts';
 import { circleProblems } from '../../resource/references/reference-circles.ts';
 import { groupOfKey } from '../../resource/type/index-entry.ts';
+import { repeatedTypes } from '../registry/conflicts.ts';
 import { compileType } from '../../resource/type/type-declaration.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { ConversionProblem } from '../../resource/type/versions/versioned-type.ts';
@@ -85,7 +86,11 @@ function checkExported(exported: unknown, { folder, manifest, domain }: Module):
             text,
           })),
     ),
-    ...repeatedTypes(types).map((text) => ({ ...declaredAt(exported), text })),
+    ...repeatedTypes(types).map(({ type: repeated, text }) => {
+      const found = compiled.find(({ type }) => type.ok && type.type === repeated)?.declaration;
+      const isListedTwice = definition.types.indexOf(found) !== definition.types.lastIndexOf(found);
+      return { ...declaredAt(isListedTwice ? exported : found), text };
+    }),
     ...circleProblems(types, []).map((text) => {
       const found = compiled.find(({ type }) => type.ok && text.startsWith(`references: ${type.type.key} `));
       return { ...declaredAt(found?.declaration ?? exported), text };
@@ -102,20 +107,10 @@ function checkExported(exported: unknown, { folder, manifest, domain }: Module):
   return { types, definition, problems };
 }
 
-function repeatedTypes(types: readonly ResourceType[]): readonly string[] {
-  return types
-    .filter((type, index) =>
-      types
-        .slice(0, index)
-        .some(({ key, group, kind }) => key === type.key || (group === type.group && kind === type.kind)),
-    )
-    .map(({ kind, group, plural }) => `type ${kind} of ${group} (${plural}) is declared twice`);
-}
-
 /** Returns the references to missing types in groups of the plugin. The types in other groups are unknown here. */
 function unknownTargets({ kind, references }: ResourceType, types: readonly ResourceType[]): readonly string[] {
   const groups = new Set(types.map(({ group }) => group));
-  const keys = types.map(({ key }) => key);
+  const keys = [...new Set(types.map(({ key }) => key))];
   return references
     .filter(({ to }) => groups.has(groupOfKey(to)) && !keys.includes(to))
     .map(({ field, to }) => `type ${kind}: references: ${field}: the type ${to} does not exist${otherWords(to, keys)}`);

@@ -23,7 +23,7 @@ export function yamlDocuments(text: string, domain: string): YamlDocuments {
     });
     for (const document of Array.isArray(parsed) ? parsed : []) {
       const [problem] = [...document.errors, ...document.warnings];
-      if (problem !== undefined) return { ok: false, problem: firstLine(problem.message) };
+      if (problem !== undefined) return { ok: false, problem: withAdvice(firstLine(problem.message), problem.code) };
       const value: unknown = document.toJS({ maxAliasCount: yamlAliasesMax });
       if (value === null || value === undefined) continue;
       if (!isJson(value, jsonDepthMax))
@@ -43,6 +43,13 @@ function isJson(value: unknown, depth: number): value is JsonValue {
   if (typeof value !== 'object') return false;
   if (Array.isArray(value)) return value.every((element) => isJson(element, depth - 1));
   return Object.entries(value).every(([member, inner]) => member !== '__proto__' && isJson(inner, depth - 1));
+}
+
+/** The parser's messages name the rule of YAML that a document breaks, which rarely is the author's mistake. */
+function withAdvice(problem: string, code: string): string {
+  return code === 'DUPLICATE_KEY'
+    ? problem
+    : `${problem}; check the indentation, and the colons and quotes, of this line`;
 }
 
 function firstLine(text: string): string {

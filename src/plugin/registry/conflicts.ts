@@ -16,15 +16,34 @@ export function typeConflicts(
 ): readonly string[] {
   const others = registry.all().flatMap(({ type }) => (type.plugin === plugin ? [] : [type]));
   const taken = types.flatMap((type) => {
-    const present = registry
-      .all()
-      .find(({ type: other }) => other.key === type.key || (other.group === type.group && other.kind === type.kind))
-      ?.type.plugin;
+    const present = registry.all().find(({ type: other }) => isSameName(type, other))?.type.plugin;
     return present === undefined || present === plugin
       ? []
       : [`type ${type.kind} of ${type.group} (${type.plural}) already exists in ${ownerText(present)}`];
   });
   return [...taken, ...circleProblems(types, others)];
+}
+
+/** Returns the types with the plural or the kind of an earlier type, with a message for each. */
+export function repeatedTypes(
+  types: readonly ResourceType[],
+): readonly { readonly type: ResourceType; readonly text: string }[] {
+  return types.flatMap((type, index) => {
+    const earlier = types.slice(0, index).find((other) => isSameName(type, other));
+    return earlier === undefined ? [] : [{ type, text: repetitionText(type, earlier) }];
+  });
+}
+
+function isSameName(type: ResourceType, other: ResourceType): boolean {
+  return other.key === type.key || (other.group === type.group && other.kind === type.kind);
+}
+
+function repetitionText({ kind, group, plural }: ResourceType, earlier: ResourceType): string {
+  if (earlier.kind === kind && earlier.plural === plural)
+    return `type ${kind} of ${group} (${plural}) is declared twice: remove one of the declarations`;
+  const same = earlier.plural === plural ? `the plural ${plural}` : `the kind ${kind}`;
+  const named = earlier.plural === plural ? `the type ${earlier.kind}` : `the type with the plural ${earlier.plural}`;
+  return `type ${kind} of ${group} (${plural}) has ${same}, as ${named}: choose another one`;
 }
 
 type Registrations = {

@@ -104,6 +104,9 @@ test('problems of plugin.yaml have their line', async (t) => {
   ]);
   t.match(await check(t, { 'package.json': '{"version":"1.0.1"}' }), [/^plugin\.yaml:6: .*use the same version$/u]);
   t.match(await check(t, { 'plugin.yaml': 'a: [' }), [/^plugin\.yaml:1: /u]);
+  t.match(await check(t, { 'plugin.yaml': manifest.replace('  version', '   version') }), [
+    /^plugin\.yaml:7: .*; check the indentation, and the colons and quotes, of this line$/u,
+  ]);
   t.match(await check(t, { 'plugin.yaml': undefined }), [/^plugin\.yaml: plugin\.yaml does not exist$/u]);
   t.match(await check(t, { 'main.mjs': undefined }), [
     /^plugin\.yaml: .*"main\.mjs" does not exist; if spec\.main names a compiled file/u,
@@ -127,7 +130,12 @@ test('problems of declarations have the place of their call', async (t) => {
     /^main\.mjs:12: reconcilers\[0\]\.reconcile: must be a function/u,
   ]);
   t.match(await check(t, { 'main.mjs': main.replace('types: [link]', 'types: [link, link]') }), [
-    /^main\.mjs:14: type Link of links\.example\.com \(links\) is declared twice$/u,
+    /^main\.mjs:14: type Link of links\.example\.com \(links\) is declared twice: remove one of the declarations$/u,
+  ]);
+  const second = "const second = defineType({ ...link, kind: 'Second', singular: 'second' });\nexport default";
+  const repeated = main.replace('export default', second).replace('types: [link]', 'types: [link, second]');
+  t.match(await check(t, { 'main.mjs': repeated }), [
+    /^main\.mjs:14: type Second .* \(links\) has the plural links, as the type Link: choose another one$/u,
   ]);
   t.match(await check(t, { 'main.mjs': main.replace("apiVersion: 'api.links.example.com/v1',", '') }), [
     /^main\.mjs:14: the controller \/links has no apiVersion/u,

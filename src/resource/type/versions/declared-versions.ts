@@ -65,7 +65,7 @@ export function decodeVersions(
   for (const [index, entry] of entries.entries()) {
     const own: string[] = [];
     const name = names[index] ?? '';
-    if (names.indexOf(name) !== index) own.push('name: must not appear twice');
+    if (names.indexOf(name) !== index) own.push(`name: ${shortJson(name)} must not appear twice`);
     if (!isObject(entry)) own.push('must be an object');
     else {
       examples.set(name, decodeExamples(entry['examples'], own));
