@@ -38,6 +38,27 @@ test('an older plugin is refused if an object is stored in a version that it doe
   t.match(await upgrade(server, 'parts', older), { status: 200 }, 'no stored object has v1 any more');
 });
 
+test('a package is refused if it converts, and does not declare the version of a stored object', async (t) => {
+  const server = await startTestServer();
+  t.teardown(async () => server.remove());
+  const { create, get, patch } = callsTo(server);
+  t.match(await install(server, packed('1.0.0', modules.old)), { status: 201 });
+  t.match(await create(alpha, 'lamp', { title: 'Lamp' }), { status: 201 });
+  const dropping = packed('2.0.0', modules.both.replaceAll('v1alpha1', 'v1beta1'));
+  const detail =
+    'the package is refused: objects of parts.parts.example are stored in parts.example/v1alpha1, which the package ' +
+    'does not declare; declare the version in versions, with served: false if clients no longer use it, and its ' +
+    'conversion in convert';
+  for (const answer of [await upgrade(server, 'parts', dropping), await dryRun(server, dropping, 'parts')])
+    t.match(answer, { status: 422, body: { message: detail } });
+  t.match(await get(`${alpha}/lamp`), { status: 200 });
+  t.match(await patch(`${alpha}/lamp`, { title: 'Torch' }), { status: 200 }, 'the present plugin still runs');
+  t.match(await upgrade(server, 'parts', packed('2.0.0', modules.both)), { status: 200 });
+  t.match(await patch(`${stable}/lamp`, { name: 'Candle' }), { status: 200 });
+  const bare = packed('3.0.0', modules.bare);
+  t.match(await upgrade(server, 'parts', bare), { status: 200 }, 'without convert only apiVersion is exchanged');
+});
+
 test('an older folder is refused at the start in the same way, and a newer one serves the objects again', async (t) => {
   const folder = await partsFolder();
   await writeParts(folder, modules.both, '2.0.0');

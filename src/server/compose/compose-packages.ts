@@ -20,9 +20,10 @@ import {
 } from '../../plugin/packages/package-limits.ts';
 import { packageOf } from '../../plugin/packages/package-store.ts';
 import type { Manifest } from '../../plugin/load/manifest.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
 import { reportUpgrade } from '../../plugin/packages/upgrade-report.ts';
 import type { StoredVersionProblems } from '../../plugin/lifecycle/incarnation.ts';
-import { storedVersionProblems } from '../../plugin/packages/stored-versions.ts';
+import { droppedVersionProblems, storedVersionProblems } from '../../plugin/packages/stored-versions.ts';
 import { shippedProblems } from '../../plugin/objects/shipped-problems.ts';
 import type { Core } from './core.ts';
 
@@ -96,8 +97,15 @@ export function storedVersionsCheck({ models, clock }: Pick<InstallParts, 'model
   return async (plugin) =>
     storedVersionProblems(plugin, {
       declarations: models.declarations,
-      storedVersions: async (type) => inSlices(models.older.storedVersions(type), new Slices(clock)),
+      storedVersions: storedVersionsIn({ models, clock }),
     });
+}
+
+function storedVersionsIn({
+  models,
+  clock,
+}: Pick<InstallParts, 'models' | 'clock'>): (type: TypeKey) => Promise<ReadonlySet<string>> {
+  return async (type) => inSlices(models.older.storedVersions(type), new Slices(clock));
 }
 
 async function problemsOf(
@@ -107,7 +115,9 @@ async function problemsOf(
 ): Promise<readonly string[]> {
   const stored = await storedVersionsCheck({ models, clock })({ types: loaded.types, version });
   const dependencies = { execute, registry, reader: models, clock, domain, uuid: randomUUID };
-  return stored.length > 0 ? stored : shippedProblems(name, loaded, dependencies);
+  const dropped =
+    stored.length > 0 ? stored : await droppedVersionProblems(loaded.types, storedVersionsIn({ models, clock }));
+  return dropped.length > 0 ? dropped : shippedProblems(name, loaded, dependencies);
 }
 
 /** Returns the disk bytes that a package may need: base64 in the log, and unpacked files. */
