@@ -42,6 +42,11 @@ export const pluginLogLineBytesMax = 8_192;
  * objects are checked after the upgrade.
  */
 export const upgradeCheckMsMax = 20_000;
+/**
+ * The time after which an upgrade is refused if a step of a migration has not returned. A step takes far less than a
+ * millisecond.
+ */
+export const migrationStepMsMax = 5_000;
 /** The most invalid objects that the report of an upgrade names. */
 export const invalidObjectsShownMax = 10;
 /** The most errors of each invalid object in the report of an upgrade. */

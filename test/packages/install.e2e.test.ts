@@ -122,6 +122,20 @@ test('a refused package names the reason and leaves no trace', async (t) => {
       /spec\.package: must be omitted: the installation sets this member/u,
     ],
     [
+      'two types with one plural',
+      packageOf('bad', {
+        files: {
+          'main.js':
+            'const type = (kind) => ({ group: "bad.example.com", version: "v1", kind, singular: kind.toLowerCase(), ' +
+            'plural: "bads", schema: {} }); export default { types: [type("One"), type("Two")] };',
+          'package.json': '{"type":"module"}',
+        },
+        more: '  main: main.js\n',
+      }),
+      422,
+      /type Two of bad\.example\.com \(bads\) has the plural bads, as the type One: choose another one/u,
+    ],
+    [
       'a platform that is too old',
       packageOf('bad', { more: '  requires: ">=99.0.0"\n' }),
       422,

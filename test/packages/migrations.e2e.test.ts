@@ -69,6 +69,33 @@ test('an upgrade migrates all objects, records it, and does not run the migratio
   t.match(await dryRun(server, second('2.1.0'), 'links'), { body: { status: { upgrade: { migrations: [] } } } });
 });
 
+test('a step that never returns or is not idempotent is refused or reported before the upgrade, with its place', async (t) => {
+  const server = await filled(t, 3);
+  const [endless, repeating] = [
+    'while (true);',
+    'return { ...link, metadata: { ...link.metadata, labels: next(link) } };',
+  ].map((body) =>
+    linksPackage({
+      version: '2.0.0',
+      member: 'title',
+      more: `migrations: [{ id: 'turn', type: link, up: (link) => { const next = ({ metadata }) => ({ n: '1' + (metadata.labels?.n ?? '') });\n${body} } }],`,
+    }),
+  );
+  const message = new RegExp(
+    '^the package is refused: the migration turn did not return within 5 s for the object "link-000" of ' +
+      `${linksKey} \\(at main\\.js:\\d+\\): a step must return for every stored object$`,
+    'u',
+  );
+  for (const answer of [await dryRun(server, endless!, 'links'), await upgrade(server, 'links', endless!)])
+    t.match(answer, { status: 422, body: { message } });
+  t.same(await specOf(server, 'link-000'), { title: 'a' }, 'the server still answers');
+  const dry = await dryRun(server, repeating!, 'links');
+  t.match(dry.body['status'].upgrade.invalid[0], {
+    name: 'link-000',
+    errors: [{ pointer: '', detail: /^the migration turn returned .* is not idempotent; .* \(at main\.js:\d+\)$/u }],
+  });
+});
+
 test('an object whose step throws is named until it changes, and the others are migrated', async (t) => {
   const server = await filled(t, 5);
   await create(server, 'odd', 'bad');

@@ -7,6 +7,8 @@ export type MountedMigration = {
   readonly id: string;
   readonly type: ReconciledType;
   readonly up: (object: unknown) => unknown;
+  /** The function in the plugin's code, which `up` calls. */
+  readonly declared?: unknown;
 };
 
 /**

@@ -59,6 +59,7 @@ function decodeMigration(declared: unknown, { at, types, problems }: Decoding): 
   return {
     id,
     type,
+    declared: up,
     up: (object) => {
       const migrated: unknown = Reflect.apply(up, declared, [object]);
       return migrated;

@@ -16,7 +16,8 @@ import { PackageNotKeptError, refOf } from './package-log.ts';
 import { packageOf, type PackageRef } from './package-store.ts';
 import type { Packages } from './packages.ts';
 import { awaitReported } from './await-reported.ts';
-import { withReport, type UpgradeReport } from './upgrade-report.ts';
+import { EndlessCheckError, withReport, type UpgradeReport } from './upgrade-report.ts';
+import { repeatedTypes } from '../registry/conflicts.ts';
 import { readManifest, type PluginFolder } from '../folders/plugin-folder.ts';
 
 /** The members of the plugin host that an install uses. */
@@ -52,7 +53,7 @@ export type InstallDependencies = {
    */
   readonly objectProblems: (manifest: Manifest, loaded: LoadedPlugin) => Promise<readonly string[]>;
   /** Compares the version in the package with the present version of the plugin, and checks the stored objects. */
-  readonly report: (manifest: Manifest, loaded: LoadedPlugin) => Promise<UpgradeReport>;
+  readonly report: (manifest: Manifest, loaded: LoadedPlugin) => Promise<UpgradeReport | EndlessCheckError>;
   /** Records the report in the status of the `Plugin` object. */
   readonly recordReport: (plugin: string, report: UpgradeReport) => Promise<void>;
   readonly clock: Clock;
@@ -182,7 +183,9 @@ export class Installer {
     if (!load.ok) return invalid(load.failure.message);
     const { loaded } = load;
     const conflicts = this.#dependencies.host.conflicts(loaded, manifest.name);
-    const problems = conflicts.length === 0 ? await this.#dependencies.objectProblems(manifest, loaded) : [];
+    const repeated = repeatedTypes(loaded.types).map(({ text }) => text);
+    const isClear = conflicts.length === 0 && repeated.length === 0;
+    const problems = isClear ? await this.#dependencies.objectProblems(manifest, loaded) : repeated;
     await this.#end(loaded);
     if (conflicts.length > 0) return conflict(conflicts.join('; '));
     return problems.length === 0 ? loaded : invalid(problems.join('; '));
@@ -208,6 +211,7 @@ export class Installer {
     const planned = await write(manifest, refOf(archive), { ...by, dryRun: true });
     if (!planned.ok) return notWritten(planned);
     const reported = await report(manifest, loaded);
+    if (reported instanceof EndlessCheckError) return invalid(reported.message);
     if (by.dryRun) return this.#planned(manifest.name, planned.bytes, reported);
     let ref: PackageRef;
     try {

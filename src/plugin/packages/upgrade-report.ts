@@ -8,6 +8,7 @@ import { migratedViolations, type StepFailure } from '../../command/upgrade/migr
 import {
   invalidErrorsShownMax,
   invalidObjectsShownMax,
+  migrationStepMsMax,
   upgradeCheckMsMax,
   upgradeDetailLengthMax,
   upgradeEntriesMax,
@@ -17,7 +18,10 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import type { MountedMigration } from '../api/migration-mounts.ts';
+import { functionStack } from '../check/function-place.ts';
 import type { TypeNames } from '../lifecycle/plugin-memory.ts';
+import { inLimitedSlices, UnreturnedError } from './limited-steps.ts';
+import { hasFunctions } from '../../resource/type/versions/convert.ts';
 import { compareTypes, type RemovedType, type TypeChanges } from '../../resource/type/type-changes.ts';
 
 export type ComparedVersions = {
@@ -98,7 +102,7 @@ export type UpgradeReport = {
 export async function reportUpgrade(
   { from, to }: ComparedVersions,
   { rows, clock, placeOf }: UpgradeReportDependencies,
-): Promise<UpgradeReport> {
+): Promise<UpgradeReport | EndlessCheckError> {
   const compared = compareTypes(from.types, to.types);
   const slices = new Slices(clock);
   const removedTypes: ReportedRemoval[] = [];
@@ -111,8 +115,9 @@ export async function reportUpgrade(
   const endMs = clock.monotonic() + upgradeCheckMsMax;
   for (const type of to.types) {
     const isOver = (): boolean => clock.monotonic() > endMs;
-    const checking = { rows, found, lacked, isOver, migrations: to.migrations, changes };
-    const checked = await inSlices(checkOf(type, checking), slices);
+    const checking = { rows, found, lacked, isOver, placeOf, migrations: to.migrations, changes };
+    const checked = await checkWithin(type, checking, slices);
+    if (checked instanceof EndlessCheckError) return checked;
     if (checked.stored > 0) objects.push(checked);
   }
   return {
@@ -156,9 +161,12 @@ class InvalidObjects {
     this.#placeOf = placeOf;
   }
 
-  fail(type: ResourceType, name: string, { problem, thrown }: StepFailure): void {
+  /** `steps` are the migrations that ran. A failure without a thrown error has the place of its migration. */
+  fail(type: ResourceType, name: string, { problem, thrown }: StepFailure, steps: readonly MountedMigration[]): void {
     if (this.first.length >= invalidObjectsShownMax) return;
-    const detail = `${problem.slice(0, upgradeDetailLengthMax)}${this.#placeOf(stackOf(thrown) ?? '')}`;
+    const failed = steps.find(({ id }) => problem.startsWith(`the migration ${id} `));
+    const place = this.#placeOf(stackOf(thrown) ?? functionStack(failed?.declared));
+    const detail = `${problem.slice(0, upgradeDetailLengthMax)}${place}`;
     this.first.push({ type: type.key, name, errors: [{ pointer: '', detail }] });
   }
 
@@ -199,14 +207,64 @@ type Checking = {
   readonly found: InvalidObjects;
   readonly lacked: LackedMembers;
   readonly isOver: () => boolean;
+  readonly placeOf: UpgradeReportDependencies['placeOf'];
   readonly migrations: readonly MountedMigration[];
   /** The number of objects that each migration changes, by id. */
   readonly changes: Map<string, number>;
 };
 
-function* checkOf(type: ResourceType, checking: Checking): Steps<Checked> {
-  const { rows, found, lacked, isOver, migrations, changes } = checking;
-  const steps = migrations.filter((each) => typeKeyOf(each.type.group, each.type.plural) === type.key);
+/** A migration or a conversion does not return for a stored object, so that the upgrade is refused. */
+export class EndlessCheckError extends Error {}
+
+/** Checks the objects of a type. Interrupts code of the plugin that does not return. */
+async function checkWithin(
+  type: ResourceType,
+  checking: Checking,
+  slices: Slices,
+): Promise<Checked | EndlessCheckError> {
+  const steps = checking.migrations.filter((each) => typeKeyOf(each.type.group, each.type.plural) === type.key);
+  const callsNothing = steps.length === 0 && (type.versions === undefined || !hasFunctions(type.versions));
+  if (callsNothing) return inSlices(checkOf(type, { steps, runs: steps }, checking), slices);
+  let running: Running | undefined;
+  const runs = steps.map((step) => ({
+    ...step,
+    up: (object: unknown) => {
+      running = { step, object };
+      const migrated = step.up(object);
+      running = undefined;
+      return migrated;
+    },
+  }));
+  try {
+    return await inLimitedSlices(checkOf(type, { steps, runs }, checking), slices, migrationStepMsMax);
+  } catch (error) {
+    if (!(error instanceof UnreturnedError)) throw error;
+    return new EndlessCheckError(endlessText(type, running, checking));
+  }
+}
+
+type Running = { readonly step: MountedMigration; readonly object: unknown };
+
+function endlessText({ key }: ResourceType, running: Running | undefined, { placeOf }: Checking): string {
+  const limit = `did not return within ${String(migrationStepMsMax / 1_000)} s`;
+  if (running === undefined) return `a conversion of ${key} ${limit}: it must return for every stored object`;
+  const { step, object } = running;
+  const where = `the object ${nameIn(object)} of ${key}${placeOf(functionStack(step.declared))}`;
+  return `the migration ${step.id} ${limit} for ${where}: a step must return for every stored object`;
+}
+
+function nameIn(object: unknown): string {
+  const metadata = isObject(object) ? object['metadata'] : undefined;
+  return JSON.stringify(isObject(metadata) ? metadata['name'] : undefined) ?? 'without a name';
+}
+
+/** `runs` are the steps as they run. */
+function* checkOf(
+  type: ResourceType,
+  { steps, runs }: { readonly steps: readonly MountedMigration[]; readonly runs: readonly MountedMigration[] },
+  checking: Checking,
+): Steps<Checked> {
+  const { rows, found, lacked, isOver, changes } = checking;
   let [stored, checked, invalid, failing] = [0, 0, 0, 0];
   yield* eachName(rows, { type: type.key }, (name) => {
     stored += 1;
@@ -215,12 +273,12 @@ function* checkOf(type: ResourceType, checking: Checking): Steps<Checked> {
     const converted = storedIn(rows, type, name);
     if (converted === undefined) return;
     const { violations, failure, changedBy } = converted.ok
-      ? migratedViolations(type, converted.object, steps)
+      ? migratedViolations(type, converted.object, runs)
       : { violations: [], failure: converted, changedBy: [] };
     for (const id of changedBy) changes.set(id, (changes.get(id) ?? 0) + 1);
     if (failure !== undefined) {
       failing += 1;
-      found.fail(type, name, failure);
+      found.fail(type, name, failure, steps);
     } else if (violations.length > 0) {
       invalid += 1;
       found.add(type, name, violations);

@@ -1,0 +1,54 @@
+import vm from 'node:vm';
+
+import type { Slices } from '../../base/slices.ts';
+import type { Steps } from '../../base/steps.ts';
+import { isObject } from '../../base/guards.ts';
+
+/** Code that was interrupted because it did not return in time. */
+export class UnreturnedError extends Error {}
+
+type Limited = { run: () => void };
+
+const context = vm.createContext({ run: () => undefined } satisfies Limited) as Limited & vm.Context;
+const script = new vm.Script('run()');
+
+/**
+ * Runs the steps to the end, over as many turns of the event loop as they need. Rejects with an `UnreturnedError` if a
+ * turn takes longer than `limitMs`, because a step calls code that does not return. Only V8 can interrupt such code.
+ */
+export async function inLimitedSlices<T>(
+  steps: Steps<T>,
+  slices: Pick<Slices, 'isOver' | 'next'>,
+  limitMs: number,
+): Promise<T> {
+  for (;;) {
+    const step = withinTime(() => runSlice(steps, slices), limitMs);
+    if (step.done === true) return step.value;
+    await slices.next();
+  }
+}
+
+/** Interrupting a call costs a thread, so a whole slice is one call. */
+function runSlice<T>(steps: Steps<T>, slices: Pick<Slices, 'isOver'>): IteratorResult<undefined, T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true || slices.isOver()) return step;
+  }
+}
+
+function withinTime<T>(call: () => T, limitMs: number): T {
+  let result: { readonly value: T } | undefined;
+  context.run = () => {
+    result = { value: call() };
+  };
+  try {
+    script.runInContext(context, { timeout: limitMs });
+  } catch (error) {
+    if (isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw new UnreturnedError();
+    throw error;
+  } finally {
+    context.run = () => undefined;
+  }
+  if (result === undefined) throw new UnreturnedError();
+  return result.value;
+}
