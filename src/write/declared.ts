@@ -1,10 +1,47 @@
 import type { DeclarationReader, Declared } from '../read/declarations.ts';
 import { isSameDeclaration, type Declaration } from '../resource/type/declaration.ts';
+import type { TypeKey } from '../resource/type/index-entry.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Refusal } from './refusals.ts';
 
 /** The latest declaration in the log, by which writes of a type are decided; undefined without a declaration. */
 export type DecidedBy = Declared | undefined;
+
+/** `asked` is the type in the version of the request; undefined for the preferred version. */
+export type RequestedType = { readonly type: ResourceType; readonly asked: ResourceType | undefined };
+
+type TypesNow = {
+  readonly declarations?: DeclarationReader;
+  /** Returns the registered type. */
+  readonly typeOf?: (key: TypeKey) => ResourceType | undefined;
+  readonly servedType?: (key: TypeKey) => ResourceType | undefined;
+};
+
+/**
+ * Returns the type by which a write is decided now, in the version of the request. A plugin may be reloaded while a
+ * write waits. If the log then no longer has the declaration of the request's type, the write is decided by the
+ * registered type, as a repetition of the request would be.
+ */
+export function currentType(
+  { declarations, typeOf, servedType }: TypesNow,
+  requested: RequestedType,
+): ({ readonly ok: true } & RequestedType) | Refusal {
+  const { type, asked = type } = requested;
+  const last = declarations?.declared(type.key)?.declaration;
+  const isOutdated = last !== undefined && type.declaration !== undefined && !isSameDeclaration(last, type.declaration);
+  if (!isOutdated || servedType === undefined || typeOf?.(type.key) === type) return { ok: true, ...requested };
+  const served = servedType(type.key);
+  if (served === undefined) return repeatable(`the plugin ${type.plugin} is being reloaded`);
+  const versions = served.versions?.served ?? [served];
+  const inVersion = versions.find(({ version }) => version === asked.version);
+  if (inVersion === undefined) return repeatable(`the plugin ${type.plugin} was reloaded during the request`);
+  return { ok: true, type: served, asked: inVersion === served ? undefined : inVersion };
+}
+
+function repeatable(problem: string): Refusal {
+  const detail = `${problem}: nothing was written; repeat the request`;
+  return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: 1, lasts: true } };
+}
 
 /**
  * Returns the declaration by which this node decides writes of the type. Refuses if the latest declaration in the log

@@ -4,7 +4,7 @@ import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import { versionedAnswer } from '../resource/type/versions/shown-version.ts';
 import { LogUnreadableError } from './retrying-log.ts';
-import { currentType } from './current-type.ts';
+import { currentType } from './declared.ts';
 import { Admission } from './admission/admission.ts';
 import { retryAttempts } from './attempts.ts';
 import type { Given, WriteDoorDependencies } from './execute-types.ts';

@@ -57,7 +57,11 @@ const single = { ...gadget, convert: undefined };
 
 const refused: readonly (readonly [what: string, declaration: object, problem: RegExp])[] = [
   ['no preferred version', { ...gadget, version: 'v2' }, /versions: must contain the preferred version "v2"/],
-  ['a version twice', { ...gadget, versions: [alpha, alpha, beta, v1] }, /versions\[1\]: name: must not appear twice/],
+  [
+    'a version twice',
+    { ...gadget, versions: [alpha, alpha, beta, v1] },
+    /\[1\]: name: "v1alpha1" must not appear twice/,
+  ],
   [
     'a bad name',
     { ...gadget, versions: [{ ...alpha, name: 'one' }, beta, v1] },

@@ -41,13 +41,14 @@ async function opened(t: Test): Promise<Writing> {
   return writing;
 }
 
-test('a write of a type that is reloaded meanwhile is decided by the registered type, in its own version', async (t) => {
+test('a write of a type that is reloaded meanwhile is decided by the registered type', async (t) => {
   const writing = await opened(t);
   await writing.declare(newer);
   await declare(writing, newer, 'newer');
   const patched = await writing.write(merge({ spec: { title: 'Torch' } }), { type: older });
   t.match(shown(patched), { apiVersion: 'gadgets.example/v1alpha1', spec: { title: 'Torch' } });
-  const created = await writing.write(create({ metadata: { name: 'w2' }, spec: { title: 'Candle' } }), { type: older });
+  const candle = create({ metadata: { name: 'w2' }, spec: { title: 'Candle' } });
+  const created = await writing.write(candle, { type: older });
   t.match(shown(created), { apiVersion: 'gadgets.example/v1alpha1', spec: { title: 'Candle' } });
   const recorded = await writing.log.readLast(streamName(`object:${newer.key}/w2`));
   t.equal(decodeMetadata(recorded!).declared, 1);
@@ -62,7 +63,7 @@ test('a write of a type that is reloaded meanwhile is decided by the registered 
   );
 });
 
-test('a reloaded type that no longer serves the version of the request refuses the write, to be repeated', async (t) => {
+test('a reloaded type that no longer serves the version of a request refuses the write', async (t) => {
   const writing = await opened(t);
   const [{ examples }, beta, v1] = gadget.versions;
   const unserved = { name: 'v1alpha1', schema: gadgetSchemas.v1alpha1, served: false, examples };

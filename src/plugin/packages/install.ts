@@ -174,18 +174,17 @@ export class Installer {
   }
 
   /**
-   * Loads the plugin as at a start. Refuses the package if the load fails, if the plugin conflicts with present
-   * plugins, or if `objectProblems` returns problems. Calls the plugin's `stop`, which should end the timers and
-   * listeners of the module.
+   * Loads the plugin as at a start. Refuses the package if the load fails, or if the plugin has conflicts or problems.
+   * Calls the plugin's `stop`, which should end the timers and listeners of the module.
    */
   async #load(folder: PluginFolder, manifest: Manifest): Promise<LoadedPlugin | Refused> {
     const load = await this.#dependencies.load(folder, manifest);
     if (!load.ok) return invalid(load.failure.message);
     const { loaded } = load;
     const conflicts = this.#dependencies.host.conflicts(loaded, manifest.name);
-    const repeated = repeatedTypes(loaded.types).map(({ text }) => text);
-    const isClear = conflicts.length === 0 && repeated.length === 0;
-    const problems = isClear ? await this.#dependencies.objectProblems(manifest, loaded) : repeated;
+    const problems = repeatedTypes(loaded.types).map(({ text }) => text);
+    if (conflicts.length + problems.length === 0)
+      problems.push(...(await this.#dependencies.objectProblems(manifest, loaded)));
     await this.#end(loaded);
     if (conflicts.length > 0) return conflict(conflicts.join('; '));
     return problems.length === 0 ? loaded : invalid(problems.join('; '));

@@ -86,6 +86,12 @@ export class TypeRegistry {
     return this.#byKey.get(key);
   }
 
+  /** Returns the type, in the preferred version; undefined while it is not served. */
+  servedByKey(key: TypeKey): ResourceType | undefined {
+    const registration = this.#byKey.get(key);
+    return registration?.serving === true ? registration.type : undefined;
+  }
+
   /** Returns the type of a kind, in the preferred version. A kind is unique within its group. */
   byKind(group: string, kind: string): Registration | undefined {
     return this.all().find(({ type }) => type.group === group && type.kind === kind);

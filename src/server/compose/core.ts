@@ -105,10 +105,7 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
     declarations: models.declarations,
     references: models.references,
     typeOf: (key) => stores.registry.byKey(key)?.type,
-    servedType: (key) => {
-      const registration = stores.registry.byKey(key);
-      return registration?.serving === true ? registration.type : undefined;
-    },
+    servedType: (key) => stores.registry.servedByKey(key),
     clock,
     domain,
     uuid: randomUUID,

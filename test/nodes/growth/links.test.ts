@@ -25,7 +25,8 @@ const nameOf = (index: number): string => `link-${String(index).padStart(5, '0')
 const names = Array.from({ length: count }, (_, index) => nameOf(index));
 /** Version 3.0.0 also gets a member that is required and has a default. */
 const requireVisibility =
-  `sed -i.bak "s|^  priority: |  visibility: { type: 'string', enum: ['public', 'hidden'], default: 'public' },\\n&|" ` +
+  'sed -i.bak "s|^  priority: ' +
+  `|  visibility: { type: 'string', enum: ['public', 'hidden'], default: 'public' },\\n&|" ` +
   `src/link-members.ts && sed -i.bak "s|required: \\['target', |&'visibility', |" src/link.ts && rm src/*.bak`;
 
 type Shown = {
