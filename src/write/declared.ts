@@ -27,15 +27,19 @@ export function currentType(
   requested: RequestedType,
 ): ({ readonly ok: true } & RequestedType) | Refusal {
   const { type, asked = type } = requested;
-  const last = declarations?.declared(type.key)?.declaration;
-  const isOutdated = last !== undefined && type.declaration !== undefined && !isSameDeclaration(last, type.declaration);
-  if (!isOutdated || servedType === undefined || typeOf?.(type.key) === type) return { ok: true, ...requested };
+  if (servedType === undefined || typeOf?.(type.key) === type || !isOutdated(declarations, type))
+    return { ok: true, ...requested };
   const served = servedType(type.key);
   if (served === undefined) return repeatable(`the plugin ${type.plugin} is being reloaded`);
-  const versions = served.versions?.served ?? [served];
-  const inVersion = versions.find(({ version }) => version === asked.version);
+  const inVersion = (served.versions?.served ?? [served]).find(({ version }) => version === asked.version);
   if (inVersion === undefined) return repeatable(`the plugin ${type.plugin} was reloaded during the request`);
   return { ok: true, type: served, asked: inVersion === served ? undefined : inVersion };
+}
+
+/** Returns whether the log has another declaration of the type. */
+function isOutdated(declarations: DeclarationReader | undefined, { key, declaration }: ResourceType): boolean {
+  const last = declarations?.declared(key)?.declaration;
+  return last !== undefined && declaration !== undefined && !isSameDeclaration(last, declaration);
 }
 
 function repeatable(problem: string): Refusal {

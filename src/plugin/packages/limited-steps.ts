@@ -7,9 +7,9 @@ import { isObject } from '../../base/guards.ts';
 /** Code that was interrupted because it did not return in time. */
 export class UnreturnedError extends Error {}
 
-type Limited = { run: () => void };
-
-const context = vm.createContext({ run: () => undefined } satisfies Limited) as Limited & vm.Context;
+/** The script sees `run`, which each call replaces. */
+const limited: { run: () => void } = { run: () => undefined };
+const context = vm.createContext(limited);
 const script = new vm.Script('run()');
 
 /**
@@ -38,7 +38,7 @@ function runSlice<T>(steps: Steps<T>, slices: Pick<Slices, 'isOver'>): IteratorR
 
 function withinTime<T>(call: () => T, limitMs: number): T {
   let result: { readonly value: T } | undefined;
-  context.run = () => {
+  limited.run = () => {
     result = { value: call() };
   };
   try {
@@ -47,7 +47,7 @@ function withinTime<T>(call: () => T, limitMs: number): T {
     if (isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw new UnreturnedError();
     throw error;
   } finally {
-    context.run = () => undefined;
+    limited.run = () => undefined;
   }
   if (result === undefined) throw new UnreturnedError();
   return result.value;

@@ -255,7 +255,8 @@ function endlessText({ key }: ResourceType, running: Running | undefined, { plac
 
 function nameIn(object: unknown): string {
   const metadata = isObject(object) ? object['metadata'] : undefined;
-  return JSON.stringify(isObject(metadata) ? metadata['name'] : undefined) ?? 'without a name';
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  return typeof name === 'string' ? JSON.stringify(name) : 'without a name';
 }
 
 /** `runs` are the steps as they run. */

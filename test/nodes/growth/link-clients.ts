@@ -1,5 +1,5 @@
 /** Clients of the tutorial's plugin that run through an upgrade: writers, readers and informers of each node. */
-import { connect, type Informer, type PluginObject } from '../../../src/client/client.ts';
+import { connect, type Informer } from '../../../src/client/client.ts';
 import { adminAuthorization } from '../../support/server/start-server.ts';
 import type { Answered } from '../../support/ask.ts';
 import type { NodeProcess } from '../support/node-process.ts';
@@ -182,7 +182,7 @@ export function informerOf(
       return fetch(target, { ...init, headers });
     },
   });
-  return client.informer<PluginObject>({ group: 'links.example.com', version, plural: 'links' }, options);
+  return client.informer({ group: 'links.example.com', version, plural: 'links' }, options);
 }
 
 function detailOf(text: string): string {

@@ -145,7 +145,7 @@ async function checkStates(t: Test, { nodes, clients, spoken, recorded }: Checke
   const versions = versionsOf(items);
   for (const { informer } of clients) {
     await informer.synced;
-    const isSame = await comesTrue(() => versionsOf(informer.list() as unknown as readonly Link[]) === versions);
+    const isSame = await comesTrue(() => versionsOf(informer.list()) === versions);
     t.ok(isSame, 'an informer that watched through the upgrade has the links of the list');
   }
   return [...states.keys()];
