@@ -5,7 +5,14 @@ import type { NameRange } from '../src/command/upgrade/stored-rows.ts';
 import { namePageObjectsMax } from '../src/limits/lists.ts';
 import { clockDifferenceMsMax, projectionBatchEventsMax } from '../src/limits/log.ts';
 import { nameLengthMax } from '../src/limits/objects.ts';
-import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
+import {
+  isOfEpoch,
+  logStart,
+  type EventLog,
+  type LogIdentity,
+  type LogPosition,
+  type RecordedEvent,
+} from '../src/log/log.ts';
 import type {
   Change,
   ChangeBatch,
@@ -23,6 +30,7 @@ import type { SecretReader } from '../src/read/secrets.ts';
 import type { IndexKey, TypeKey } from '../src/resource/type/index-entry.ts';
 import type { ListQuery, OrderPlace, Selection } from '../src/resource/query/list-query.ts';
 import type { ResourceType } from '../src/resource/type/resource-type.ts';
+import { ContainedPositions } from './contained-positions.ts';
 import { Declarations } from './declarations.ts';
 import { EventTimes } from './event-times.ts';
 import { foldedCategories, foldEvent } from './fold-event.ts';
@@ -50,6 +58,8 @@ export type ObjectModelDependencies = {
   readonly onUnindexed?: OnUnindexed;
   /** Returns the latest acceptable time of an event, in epoch milliseconds. */
   readonly latestTime?: () => number;
+  /** The folded log. Without it, `contains` waits for the position of a folded event. */
+  readonly log?: Pick<EventLog, 'head' | 'readAll'>;
 };
 
 /**
@@ -68,6 +78,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly #indexes: ObjectIndexes;
   readonly #listeners = new Set<(batch: ChangeBatch) => void>();
   readonly #waiters: PositionWaiters;
+  readonly #contained: ContainedPositions | undefined;
   /** The position of the last folded event and of the committed checkpoint. */
   #position: LogPosition;
   /** The number of folded events. */
@@ -85,6 +96,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.#clock = dependencies.clock;
     this.#indexes = new ObjectIndexes(dependencies);
     this.#waiters = new PositionWaiters(dependencies.clock);
+    this.#contained = dependencies.log && new ContainedPositions(dependencies.log, this);
     this.declarations = new Declarations(dependencies.tables);
     this.level = new Level(dependencies.tables);
     this.older = new OlderRows(dependencies.tables);
@@ -198,6 +210,10 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
 
   async reached(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'> {
     return position <= this.#position ? 'reached' : this.#waiters.wait(position, options);
+  }
+
+  async contains(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'> {
+    return position <= this.#position ? 'reached' : (this.#contained ?? this).reached(position, options);
   }
 
   subscribe(listener: (batch: ChangeBatch) => void): () => void {

@@ -130,6 +130,11 @@ export type ObjectReader = {
    * 'aborted'.
    */
   reached(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'>;
+  /**
+   * Like `reached`, but also resolves with 'reached' for the position of an event that the models do not fold, such as
+   * a log-in, as soon as all earlier events of the models are folded. Reads the log if this is not known yet.
+   */
+  contains(position: LogPosition, options: WaitOptions): Promise<'reached' | 'timeout' | 'aborted'>;
 };
 
 /** A change of one object, published in the turn of the commit. */

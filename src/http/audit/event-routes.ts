@@ -112,7 +112,7 @@ async function olderThanAsked(
 ): Promise<Answer | undefined> {
   const refused = await awaitAudit(audit, reader.position(), exchange);
   if (refused !== undefined) return refused;
-  const progress = { position: () => audit.position(), reached: audit.reached.bind(audit) };
+  const progress = { position: () => audit.position(), contains: audit.reached.bind(audit) };
   const indexes = { ...progress, isKnown: (position: LogPosition) => reader.isKnown(position) };
   const seen = token === undefined ? freshness : ({ notBefore: token.head, match: 'not-older' } as const);
   return (await staleness(seen, exchange, indexes)) ?? staleness(freshness, exchange, indexes);

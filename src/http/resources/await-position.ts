@@ -15,13 +15,13 @@ import type { Freshness } from './decode-list-query.ts';
 export async function staleness(
   freshness: Freshness,
   exchange: Exchange,
-  reader: Pick<ObjectReader, 'position' | 'isKnown' | 'reached'>,
+  reader: Pick<ObjectReader, 'position' | 'isKnown' | 'contains'>,
 ): Promise<Answer | undefined> {
   const { notBefore, match } = freshness;
   if (notBefore === undefined) return undefined;
   if (!reader.isKnown(notBefore)) return refusal(foreignPosition(notBefore));
   if (reader.position() < notBefore) {
-    const reached = await reader.reached(notBefore, {
+    const reached = await reader.contains(notBefore, {
       timeoutMs: freshnessWaitMs,
       signal: disconnectSignalOf(exchange.res),
     });

@@ -30,7 +30,7 @@ import { readObject, readOptionalObject, unread } from '../body/read-object.ts';
 
 export type ResourceReader = Pick<
   ObjectReader,
-  'get' | 'list' | 'names' | 'position' | 'isKnown' | 'reached' | 'snapshots'
+  'get' | 'list' | 'names' | 'position' | 'isKnown' | 'contains' | 'snapshots'
 >;
 
 export type ResourcePorts = {

@@ -71,8 +71,8 @@ class OwnedReader implements ResourceReader {
     return this.#reader.isKnown(position);
   }
 
-  reached(...call: Parameters<ResourceReader['reached']>): ReturnType<ResourceReader['reached']> {
-    return this.#reader.reached(...call);
+  contains(...call: Parameters<ResourceReader['contains']>): ReturnType<ResourceReader['contains']> {
+    return this.#reader.contains(...call);
   }
 
   #narrowed(selection: Selection): Selection {

@@ -94,6 +94,7 @@ export async function openStores(config: Config, options: StoreOptions, startup:
     types: (key) => registry.byKey(key)?.type,
     clock,
     latestTime: () => agreement.latest(),
+    log: eventLog,
     onUnindexed: (type, unindexed) => {
       log.warn(
         { plugin: type.plugin, type: type.key, ...unindexed },

@@ -136,6 +136,8 @@ test('log-ins at the identity provider are in the log like those with a password
     OIDC_ISSUER: provider.url,
     OIDC_CLIENT_ID: clientId,
     OIDC_CLIENT_SECRET: clientSecret,
+    // Without the console, a browser gets the status of a failure.
+    CONSOLE: 'off',
   });
   const browser = new Browser();
   const callback = async () =>
@@ -186,4 +188,26 @@ test('without the setting nothing is recorded', async (t) => {
   const { server } = await opened(t, { ACCESS_EVENTS: 'off' });
   t.equal((await send(server, widgets)).status, 401);
   t.notMatch(await (await server.call('/metrics')).text(), /^ledgerplane_accesses/mu);
+});
+
+test('objects are read as of a log-in, after which nothing was written', async (t) => {
+  const { server, logs } = await opened(t, { ACCESS_EVENTS: 'on' });
+  const body = { metadata: { name: 'lamp' }, spec: { title: 'Lamp' } };
+  await send(server, widgets, { method: 'POST', headers: basic(`admin:${testPassword}`), body });
+  t.equal((await send(server, widgets)).status, 401);
+  const events = await untilEntry(logs[0]!, ({ kind }) => kind === 'unauthorized');
+  const position = String(events.at(-1)?.position);
+  const lamp = `${widgets}/lamp`;
+  for (const path of [
+    `${lamp}?at=${position}`,
+    `${lamp}?at=${new Date().toISOString()}`,
+    `${widgets}?at=${position}&limit=1`,
+    `${lamp}?resourceVersion=${position}`,
+    `${lamp}/history?resourceVersion=${position}`,
+  ]) {
+    const answer = await send(server, path, { headers: basic(`admin:${testPassword}`) });
+    t.equal(answer.status, 200, `${path}: ${answer.text.slice(0, 200)}`);
+  }
+  const beyond = `${lamp}?resourceVersion=${String(Number(position) + 1_000)}`;
+  t.equal((await send(server, beyond, { headers: basic(`admin:${testPassword}`) })).status, 504);
 });

@@ -104,6 +104,7 @@ export class Door {
         objects: (...call) => models.objects(...call),
         holderOf: (...call) => models.holderOf(...call),
         pages: (...call) => models.pages(...call),
+        contains: (...call) => models.contains(...call),
         reached: async (position, options) => {
           this.letTo(position);
           return models.reached(position, options);

@@ -189,6 +189,10 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
     });
   }
 
+  contains(...call: Parameters<ObjectReader['contains']>): ReturnType<ObjectReader['contains']> {
+    return this.reached(...call);
+  }
+
   subscribe(listener: (batch: ChangeBatch) => void): () => void {
     this.#listeners.add(listener);
     return () => {

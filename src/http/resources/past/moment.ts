@@ -17,7 +17,7 @@ export type PastIndexes = {
 };
 
 export type MomentPorts = {
-  readonly reader: Pick<ObjectReader, 'position' | 'isKnown' | 'reached'>;
+  readonly reader: Pick<ObjectReader, 'position' | 'isKnown' | 'contains'>;
   readonly audit: Pick<PastIndexes, 'models' | 'times'>;
 };
 
@@ -74,11 +74,11 @@ export async function resolvePosition(
 async function known(
   position: LogPosition,
   exchange: Exchange,
-  reader: Pick<ObjectReader, 'position' | 'reached'>,
+  reader: Pick<ObjectReader, 'position' | 'contains'>,
 ): Promise<Resolved> {
   if (reader.position() >= position) return { ok: true, position };
   const signal = disconnectSignalOf(exchange.res);
-  const reached = await reader.reached(position, { timeoutMs: freshnessWaitMs, signal });
+  const reached = await reader.contains(position, { timeoutMs: freshnessWaitMs, signal });
   if (reached === 'reached') return { ok: true, position };
   if (reached === 'aborted') return { ok: false, answer: takenOver };
   const detail = `at: this node has not yet processed position ${position.toString()}; retry`;
