@@ -12,6 +12,7 @@ import { auditTree } from './measures/audit/audit-tree.ts';
 import { check100k } from './measures/plugins/check-100k.ts';
 import { collect100k } from './measures/collect-100k.ts';
 import { create } from './measures/create.ts';
+import { consoleInBrowser } from './measures/console/console.ts';
 import { createChecked } from './measures/plugins/create-checked.ts';
 import { decision } from './measures/decision.ts';
 import { deletion } from './measures/delete.ts';
@@ -78,6 +79,7 @@ const measures: readonly Measure[] = [
   verifyExport,
   pageMillion,
   hostile,
+  consoleInBrowser,
   eventStoreCreate,
   eventStoreCatchUp,
   eventStoreReads,
