@@ -1,0 +1,12 @@
+/** A format takes as long to create as a row of a table takes to draw, so each is created once for a language. */
+function once<T>(create: (locale: string) => T): (locale: string) => T {
+  const created = new Map<string, T>();
+  return (locale) => {
+    const known = created.get(locale) ?? create(locale);
+    created.set(locale, known);
+    return known;
+  };
+}
+
+export const relativeTime = once((locale) => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' }));
+export const exactTime = once((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' }));
