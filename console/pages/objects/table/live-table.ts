@@ -11,6 +11,8 @@ type Change = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object
 
 /** The shortest time between two readings of the visible rows that changes cause. */
 const rereadMs = 700;
+/** While the scroll bar is dragged, rows are read at most at this interval: rows of a moment ago are not wanted. */
+const scrollReadMs = 80;
 /** Changes of one frame above this number only cause the visible rows to be read again. */
 const appliedMax = 500;
 
@@ -39,6 +41,7 @@ export class LiveTable implements ShownTable {
   #overflow = 0;
   #isFrameDue = false;
   #isReadDue = false;
+  #isScrolling = false;
   #isClosed = false;
 
   constructor(client: RemoteClient, type: ServedType, query: TableQuery) {
@@ -75,7 +78,18 @@ export class LiveTable implements ShownTable {
 
   show(range: RowRange): void {
     this.#visible = range;
-    if (this.status.value !== 'loading' && this.status.value !== 'failed') this.#readVisible();
+    if (this.#isScrolling) return;
+    this.#readShown();
+    this.#isScrolling = true;
+    after(scrollReadMs, () => {
+      this.#isScrolling = false;
+      this.#readShown();
+    });
+  }
+
+  #readShown(): void {
+    if (this.#isClosed || this.status.value === 'loading' || this.status.value === 'failed') return;
+    this.#readVisible();
   }
 
   pause(): void {
