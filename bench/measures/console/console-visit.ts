@@ -63,6 +63,8 @@ export type TraceEvent = {
   readonly tid: number;
   readonly ts: number;
   readonly dur?: number;
+  /** The CPU time of the thread. */
+  readonly tdur?: number;
   readonly args?: { readonly name?: string };
 };
 

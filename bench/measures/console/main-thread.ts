@@ -2,7 +2,10 @@ import type { CDPSession } from 'playwright-core';
 
 import type { TraceEvent } from './console-visit.ts';
 
-/** Returns the milliseconds that the main thread of the page was busy in each frame of a trace. */
+/**
+ * Returns the milliseconds of CPU time that the main thread of the page has worked in each frame of a trace. Time in
+ * which the machine runs other programs does not count.
+ */
 export function frameWork(events: readonly TraceEvent[]): readonly number[] {
   const threads = events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain');
   const frames = threads
@@ -18,11 +21,11 @@ function workOf(events: readonly TraceEvent[]): readonly number[] {
   const begins = events.filter(({ name }) => name === 'BeginMainThreadFrame').map(({ ts }) => ts);
   begins.sort((left, right) => left - right);
   const work = begins.map(() => 0);
-  for (const { name, ts, dur = 0 } of events) {
+  for (const { name, ts, dur = 0, tdur = dur } of events) {
     if (name !== 'RunTask') continue;
     // The frame in which the task begins; the mark of a frame is within the first task of the frame.
     const frame = begins.findLastIndex((begin) => begin <= ts + dur);
-    if (frame >= 0) work[frame] = (work[frame] ?? 0) + dur / 1_000;
+    if (frame >= 0) work[frame] = (work[frame] ?? 0) + tdur / 1_000;
   }
   return work;
 }
