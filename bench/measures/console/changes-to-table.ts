@@ -106,6 +106,6 @@ async function manyChanges(page: Page, devTools: CDPSession, { bench, url, count
     value: (after - before) / 1_000_000,
     floor: growthMax,
     bound: 'value at most',
-    note: `from ${(before / 1_000_000).toFixed(1)} MB; ${rate.toFixed(0)} changes a second over HTTP; the final state is shown`,
+    note: `from ${(before / 1_000_000).toFixed(1)} MB; ${rate.toFixed(0)} changes a second; the final state is shown`,
   };
 }

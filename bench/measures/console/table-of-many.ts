@@ -70,7 +70,7 @@ async function scrolling(visits: ConsoleVisit, table: string, count: number): Pr
         unit: 'ms',
         value: percentile(frames, 0.95),
         ...floor,
-        note: `CPU time; ${String(frames.length)} frames, p50 ${percentile(frames, 0.5).toFixed(1)} ms, max ${Math.max(...frames).toFixed(1)} ms`,
+        note: noteOf(frames),
       });
     }
     await page.locator('.objects-table a.name').first().waitFor();
@@ -94,6 +94,11 @@ const ways: readonly {
     floor: {},
   },
 ];
+
+function noteOf(frames: readonly number[]): string {
+  const median = percentile(frames, 0.5).toFixed(1);
+  return `CPU time; ${String(frames.length)} frames, p50 ${median} ms, max ${Math.max(...frames).toFixed(1)} ms`;
+}
 
 function scroll(step: string): string {
   return `(async () => {
