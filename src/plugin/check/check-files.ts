@@ -52,7 +52,8 @@ export async function checkFrontEnd(folder: PluginFolder, manifest: Manifest): P
   const read = manifest.console === undefined ? undefined : await readFrontEnd(folder, manifest.console);
   if (read?.ok !== false) return [];
   const file = await readManifest(folder);
-  return [inManifest(read.problem, yamlLines(file.ok ? file.text : ''))];
+  const line = yamlLines(file.ok ? file.text : '')(0, '/spec/console');
+  return [{ file: manifestFile, line, text: read.problem }];
 }
 
 type CheckedObjects = {

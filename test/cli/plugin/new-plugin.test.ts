@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
 import { test, type Test } from 'tap';
@@ -73,6 +73,30 @@ test('a plugin that is written compiles, passes its tests and is packed', async 
       .map((path) => `package/${path}`)
       .sort(),
   );
+});
+
+test('a plugin with a front end is built, passes its tests, and has the built files in its package', async (t) => {
+  const folder = await temporaryFolder(t);
+  t.match(await asked(folder, 'my-shop', '--type', 'Item', '--console'), { code: 0 });
+  const plugin = join(folder, 'my-shop');
+  t.match(await readFile(join(plugin, 'console', 'index.ts'), 'utf8'), /import\('\.\/items-page\.vue'\)/u);
+  const files = (await readdir(plugin, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  for (const { parentPath, name } of files)
+    t.notMatch(await readFile(join(parentPath, name), 'utf8'), /\{\{\w+\}\}/u, `${name} has no place left open`);
+  await linkDependencies(plugin);
+  const tested = await run(plugin, 'npm', ['test']);
+  t.equal(tested.code, 0, tested.printed);
+  t.match(tested.printed, /the console loads the front end of the plugin/u);
+  const checked = runCommandLine(['plugin', 'check', plugin], { cwd: folder });
+  t.equal(await checked.exited(), 0, checked.stderr());
+  const packed = await run(plugin, 'npm', ['pack', '--json', '--ignore-scripts']);
+  t.match(packed.printed, /"dist\/console\/index\.js"/u);
+  await rm(join(plugin, 'dist', 'console'), { recursive: true });
+  const unbuilt = runCommandLine(['plugin', 'check', plugin], { cwd: folder });
+  t.not(await unbuilt.exited(), 0);
+  const problem =
+    /plugin\.yaml:12: spec\.console "dist\/console": the folder does not exist; build the front end first/u;
+  t.match(unbuilt.stdout() + unbuilt.stderr(), problem);
 });
 
 /** The request is refused, and the folder is unchanged. */
