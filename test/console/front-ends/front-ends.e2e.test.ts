@@ -93,7 +93,11 @@ test('a plugin adds entries, cards, tabs, actions and columns', withBrowser, asy
     await page.getByRole('cell', { name: 'KALE' }).waitFor();
     await page.getByRole('columnheader', { name: 'Crop' }).waitFor();
     await picture('front-end-column');
+    const north = '/apis/garden.example.com/v1/plots/north';
+    await new Administration(stage.server.url).call('PATCH', north, { spec: { crop: 'leek' } });
+    await page.getByRole('cell', { name: 'LEEK' }).waitFor();
     await page.getByRole('link', { name: 'north' }).click();
+    await page.getByText('all about north').waitFor();
     await page.getByRole('link', { name: 'Soil' }).click();
     await page.getByText('north is a Plot').waitFor();
     await page.getByRole('button', { name: 'Actions' }).click();
@@ -104,6 +108,8 @@ test('a plugin adds entries, cards, tabs, actions and columns', withBrowser, asy
     await dialog.waitFor({ state: 'detached' });
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByRole('option', { name: 'My plots' }).waitFor();
+    await open('/create/garden.example.com/v1/plots');
+    await page.getByRole('heading', { level: 1, name: 'Sow a Plot' }).waitFor();
   });
 });
 

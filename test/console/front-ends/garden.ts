@@ -69,7 +69,9 @@ const declarations = (version: string): string => `
   const tab = { props: ['type', 'name'], setup: (props) => () => h('p', props.name + ' is a ' + props.type.kind) };
   const dialog = { props: ['name'], emits: ['close'], setup: (props, { emit }) => () => h(kit.UiDialog, {
     open: true, title: 'Water ' + props.name, 'onUpdate:open': () => emit('close'),
-  }) };`;
+  }) };
+  const sow = { props: ['type'], setup: (props) => () => h(kit.UiPage, { title: 'Sow a ' + props.type.kind }) };
+  const summary = { props: ['type', 'name'], setup: (props) => () => h('p', 'all about ' + props.name) };`;
 
 const definition = `{
   routes: [
@@ -82,6 +84,7 @@ const definition = `{
   menu: [{ title: 'list', to: '/objects/garden.example.com/v1/plots', order: 9 }],
   objectTabs: [{ name: 'soil', title: 'soil', types: [plots], component: lazily(tab) }],
   objectActions: [{ name: 'water', title: 'water', types: [plots], component: lazily(dialog) }],
+  objectPages: [{ type: plots, create: lazily(sow), overview: lazily(summary) }],
   tableColumns: [{ type: plots, name: 'crop', title: 'crop', text: ({ spec }) => spec.crop.toUpperCase() }],
   homeCards: [{ name: 'weather', component: lazily(card) }],
   messages: {
