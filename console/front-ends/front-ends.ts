@@ -5,10 +5,14 @@ import type { Router } from 'vue-router';
 import { contribute, withdraw } from '../features/features.ts';
 import type { Feature } from '../features/feature.ts';
 import type { Translations } from '../locales/i18n.ts';
+import { after } from '../server/browser-clock.ts';
 import { addressOf, isAddressOf } from './addresses.ts';
 import { featureOf } from './feature-of.ts';
 import type { ListedFrontEnd } from './listed-front-end.ts';
-import { loadFrontEnd, type LoadedModule } from './load-module.ts';
+import { isUnreachable, loadFrontEnd, type LoadedModule } from './load-module.ts';
+
+/** Files that cannot be read are requested again after these times. */
+const retriesMs = [2_000, 5_000, 10_000];
 
 export type FrontEndState =
   | { readonly status: 'loading' }
@@ -93,8 +97,17 @@ export class FrontEnds {
         withdraw(plugin);
       };
       this.states.set(plugin, { status: 'failed', error });
+      if (isUnreachable(error)) this.#retryLater(present);
     }
     this.#showAgain(plugin);
+  }
+
+  #retryLater(present: Present): void {
+    const waitMs = retriesMs[present.attempts];
+    if (waitMs === undefined) return;
+    after(waitMs, () => {
+      if (!this.#isPast(present)) this.retry(present.listed.plugin);
+    });
   }
 
   /** Whether the list has changed in the meantime. */

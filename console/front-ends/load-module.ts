@@ -36,6 +36,17 @@ export async function loadFrontEnd(listed: ListedFrontEnd, attempt: number): Pro
   }
 }
 
+const unloadedStyles = 'the style sheet cannot be loaded';
+
+/**
+ * Returns whether a file could not be read, for example because another node of the platform has not started the plugin
+ * yet. Each browser has its own words for a module.
+ */
+export function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.message === unloadedStyles || /dynamically imported module|importing a module/iu.test(error.message);
+}
+
 /** Links the style sheet to the page. */
 function addStyles({ styles }: ListedFrontEnd): { readonly loaded: Promise<void>; readonly remove: () => void } {
   if (styles === undefined) return { loaded: Promise.resolve(), remove: () => undefined };
@@ -47,7 +58,7 @@ function addStyles({ styles }: ListedFrontEnd): { readonly loaded: Promise<void>
       resolve();
     });
     link.addEventListener('error', () => {
-      reject(new Error('the style sheet cannot be loaded'));
+      reject(new Error(unloadedStyles));
     });
   });
   // A failure of the module is reported first, and then nobody waits for the style sheet.

@@ -166,6 +166,17 @@ test('a module that does not load within 10 s is a failure, which a later attemp
   });
 });
 
+test('files that another node does not have yet are requested again', withBrowser, async (t) => {
+  await stage.visit(t, {}, async ({ page, open, problems }) => {
+    const script = /plugins\/garden\/\w+\/index\.js$/u;
+    await page.route(script, async (route) => route.fulfill({ status: 404 }), { times: 1 });
+    await open('/apps/garden/plots/7');
+    await page.getByText('The front end of the plugin garden has failed').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Plots' }).waitFor();
+    t.ok(problems.take().every((problem) => problem.includes('dynamically imported module')));
+  });
+});
+
 /** Texts of a plugin that mean something to a browser, to the translations, or to nobody. */
 const hostileTitle = `<img src=x onerror=alert(1)> @:{'x'} {{ }} %{n} | \u202E ${'long '.repeat(400)}`;
 
