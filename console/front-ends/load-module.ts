@@ -23,10 +23,12 @@ export async function loadFrontEnd(listed: ListedFrontEnd, attempt: number): Pro
       reject(new Error(`the module has not loaded within ${String(loadMsMax / 1_000)} s`));
     });
   });
+  // The module imports the kit by its address, which does not load the style sheets of the kit's components.
+  const kit = import('../kit/console-kit.ts');
   try {
     const address = attempt === 0 ? listed.module : `${listed.module}?attempt=${String(attempt)}`;
     const imported: Promise<unknown> = import(/* @vite-ignore */ address);
-    const [module] = await Promise.race([Promise.all([imported, styles.loaded]), late]);
+    const [module] = await Promise.race([Promise.all([imported, styles.loaded, kit]), late]);
     return { definition: decodeDefinition(module), removeStyles: styles.remove };
   } catch (error) {
     styles.remove();
