@@ -11,7 +11,7 @@ import { ConsoleFiles } from './console-files.ts';
 import type { EncodedFile } from './encoded-file.ts';
 import { frontEndPlace, type FrontEnds } from './front-ends.ts';
 
-/** The web console at `/console/`, and the redirect of browsers from `/`. */
+/** The web console at `/console/`, and the redirects of browsers from `/` and `/uc/`. */
 export type ConsolePages = {
   /**
    * Returns the response to a request for the console; undefined for any other request. The console consists of public
@@ -51,8 +51,7 @@ export function createConsolePages(folder: string, frontEnds: FrontEnds): Consol
   const files = new ConsoleFiles(folder);
   return {
     answer: (req, { segments }) => {
-      if (segments.length === 0) return prefersHtml(req) ? redirectTo('console/') : undefined;
-      if (segments[0] !== 'console') return undefined;
+      if (segments[0] !== 'console') return shortAddress(req, segments);
       const { method = 'GET', url = '' } = req;
       if (method !== 'GET' && method !== 'HEAD') return refusal(methodNotAllowed(method, ['GET', 'HEAD']));
       if (segments.length === 1 && !/^\/+console\//u.test(url)) return redirectTo('console/');
@@ -62,6 +61,13 @@ export function createConsolePages(folder: string, frontEnds: FrontEnds): Consol
         : foundFile(req, async (accepts) => frontEnds.find(place, accepts), 'no started plugin has this file');
     },
   };
+}
+
+/** Returns the redirect of a browser from `/` or an address below `/uc/`; undefined for any other request. */
+function shortAddress(req: IncomingMessage, segments: readonly string[]): Answer | undefined {
+  const [first] = segments;
+  if ((first !== undefined && first !== 'uc') || !prefersHtml(req)) return undefined;
+  return redirectTo(first === undefined ? 'console/' : ownPage(req, segments));
 }
 
 /**
@@ -103,6 +109,17 @@ function fileAnswer(req: IncomingMessage, { bytes, type, encoding, etag, isHashe
   headers.set('content-type', type);
   if (encoding !== undefined) headers.set('content-encoding', encoding);
   return { kind: 'custom', status: 200, bytes, headers };
+}
+
+/**
+ * Returns the address in the console of a page for the user's own things, which has a short address as well: `/uc/` for
+ * `/console/uc/`. It is relative to the path of the request.
+ */
+function ownPage({ url = '' }: IncomingMessage, segments: readonly string[]): string {
+  const [path = '', query] = url.split('?', 2);
+  const depth = path.replaceAll(/\/+/gu, '/').split('/').length - 2;
+  const inner = segments.map(encodeURIComponent).join('/');
+  return `${'../'.repeat(depth)}console/${inner}${query === undefined ? '' : `?${query}`}`;
 }
 
 /** The location is relative, so that a proxy can serve the console below a path prefix. */

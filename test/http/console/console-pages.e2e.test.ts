@@ -114,3 +114,22 @@ test('encodings are chosen by their weights', async (t) => {
   for (const header of [undefined, '', 'gzip', 'br;q=0', 'br;q=0.000, *', 'br;q=x', '*;q=0'])
     t.notOk(acceptsEncoding(header, 'br'), header ?? 'no header');
 });
+
+test('a browser finds the pages for one’s own things at /uc/, other clients do not', async (t) => {
+  const html = { accept: 'text/html,application/xhtml+xml' };
+  for (const [path, expected] of [
+    ['/uc', '/console/uc'],
+    ['/uc/', '/console/uc'],
+    ['/uc/content/posts/a%20b?q=1', '/console/uc/content/posts/a%20b?q=1'],
+    ['//uc//content/', '/console/uc/content'],
+  ] as const) {
+    const { status, headers } = await ask(path, html);
+    t.equal(status, 302, path);
+    t.equal(
+      new URL(String(headers['location']), `http://host${path.replaceAll('//', '/')}`).href,
+      `http://host${expected}`,
+    );
+  }
+  t.equal((await ask('/uc/', { accept: 'application/json' })).status, 401);
+  t.equal((await ask('/uc/', html, 'POST')).status, 401);
+});
