@@ -1,4 +1,5 @@
 import { defineType, type DefinedType, type ObjectOf, type TypeName } from '../../src/plugin/api/plugin.ts';
+import { searchWords } from './search-words.ts';
 
 export type Post = ObjectOf<ReturnType<typeof declared>>;
 
@@ -41,6 +42,8 @@ function declared(domain: string) {
       { name: 'spec.pinned', type: 'boolean' },
       { name: 'spec.priority', type: 'number' },
       { name: 'spec.categories', multi: true, indexFunc: (object) => object.spec.categories },
+      // `words^=beg` finds posts by the beginnings of the words of their titles and tags.
+      { name: 'words', multi: true, indexFunc: ({ spec }) => searchWords([spec.title, ...(spec.tags ?? [])]) },
     ],
     // The status is a subresource, so that authors cannot change the status.
     statusSubresource: true,

@@ -5,6 +5,7 @@ import { test, type Test } from 'tap';
 import { comment, type Comment } from '../../plugins/content/comment.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from '../../plugins/content/post-text.ts';
 import { post } from '../../plugins/content/post.ts';
+import { searchWords } from '../../plugins/content/search-words.ts';
 import { startPlugin, type PluginTest, type TestCaller } from '../../src/sdk/testing.ts';
 import { repository } from '../architecture/repository.ts';
 
@@ -237,6 +238,23 @@ test('moderators list pending comments and approve or reject them', async (t) =>
     reason: 'Forbidden',
   });
   t.equal((await answered(await plugin.as('ann'), 'GET', `${console}/comments`)).status, 403);
+});
+
+test('posts are found by the beginnings of the words of their titles and tags', async (t) => {
+  const { client } = await started(t);
+  const tags = ['Release notes'];
+  await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'The Ledger’s 2nd year, in Zürich', tags } });
+  await client.create(posts, { metadata: { name: 'b' }, spec: { title: '控制面板v2入门', content: 'ledger' } });
+  const found = async (...words: readonly string[]): Promise<readonly string[]> =>
+    (await client.list(posts, { fieldSelector: words.map((word) => `words^=${word}`) })).items.map(
+      ({ metadata }) => metadata.name,
+    );
+  for (const words of [['led'], ['year', 'the'], ['2nd'], ['zür'], ['notes', 'rel']])
+    t.same(await found(...words), ['a'], words.join(' '));
+  for (const words of [['控制'], ['面板'], ['v2'], ['门']]) t.same(await found(...words), ['b'], words.join(' '));
+  for (const words of [['edger'], ['led', 'none'], ['制控']]) t.same(await found(...words), [], words.join(' '));
+  t.equal(searchWords([Array.from({ length: 500 }, (_, index) => `w${String(index)}`).join(' ')]).length, 200);
+  t.equal(searchWords(['字'.repeat(200)]).length, 12);
 });
 
 test('every route refuses a dry run and a past state in any spelling, and writes nothing', async (t) => {
