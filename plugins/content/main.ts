@@ -1,5 +1,6 @@
 import { definePlugin } from '../../src/plugin/api/plugin.ts';
 import { comment } from './comment.ts';
+import { editing } from './editing.ts';
 import { keepPosts } from './keep-posts.ts';
 import { moderation } from './moderation.ts';
 import { ownComments } from './own-comments.ts';
@@ -16,6 +17,7 @@ export default definePlugin(({ domain }) => ({
     publicComments(domain),
     ownPosts(domain),
     ownComments(domain),
+    editing(domain),
     moderation(domain),
   ].map(refusingUnserved),
   reconcilers: [keepPosts(domain)],

@@ -1,6 +1,7 @@
-import { ownObjects, type ControllerDeclaration, type RouteRequest } from '../../src/plugin/api/plugin.ts';
+import { ownObjects, type ControllerDeclaration } from '../../src/plugin/api/plugin.ts';
 import { checkAuthorSpec, editorialMembers } from './author-members.ts';
-import { post, type Post } from './post.ts';
+import { post } from './post.ts';
+import { publish, unpublish } from './publication.ts';
 
 /**
  * Declares the routes for the caller's own posts (decision 6.9). Here, only the actions `publish` and `unpublish`
@@ -15,12 +16,6 @@ export function ownPosts(domain: string): ControllerDeclaration {
     owner: 'owner',
     kept: ['publish', 'publishTime', ...editorialMembers],
     check: checkAuthorSpec,
-    actions: { publish, unpublish: () => ({ spec: { publish: false, publishTime: null } }) },
+    actions: { publish, unpublish },
   });
-}
-
-/** Publishes a post. A post that is already published keeps its publication time. */
-function publish({ spec }: Post, { time }: RouteRequest): object {
-  const publishTime = spec.publish === true ? (spec.publishTime ?? time) : time;
-  return { spec: { publish: true, publishTime } };
 }

@@ -36,6 +36,7 @@ function declared(domain: string) {
       { name: 'spec.owner' },
       { name: 'spec.tags', multi: true, indexFunc: (object) => object.spec.tags },
       { name: 'spec.publish', type: 'boolean' },
+      { name: 'spec.submitted', type: 'boolean' },
       { name: 'spec.publishTime', type: 'timestamp' },
       { name: 'spec.visible' },
       { name: 'spec.deleted', type: 'boolean' },
@@ -87,6 +88,10 @@ const schema = {
         publish: {
           type: 'boolean',
           description: 'Whether visitors may read the post, unless the post is in the recycle bin or not PUBLIC.',
+        },
+        submitted: {
+          type: 'boolean',
+          description: 'Whether the author asks an editor to publish the post. Its publication removes the member.',
         },
         visible: { enum: visibilities, description: 'PUBLIC by default. The public routes return only PUBLIC posts.' },
         deleted: {

@@ -240,6 +240,32 @@ test('moderators list pending comments and approve or reject them', async (t) =>
   t.equal((await answered(await plugin.as('ann'), 'GET', `${console}/comments`)).status, 403);
 });
 
+test('editors publish the version that they have read, at the time of the server', async (t) => {
+  const plugin = await started(t);
+  const editor = await plugin.as('ed', { roles: ['post-editor'] });
+  const author = await plugin.as('ann', { roles: ['post-contributor'] });
+  const post = { metadata: { name: 'a' }, spec: { title: 'A', submitted: true } };
+  t.match(await answered(author, 'POST', `${own}/posts`, post), { status: 201, body: { spec: { submitted: true } } });
+  await plugin.settled();
+  const version = async () => ({
+    metadata: { resourceVersion: (await plugin.client.get(posts, 'a'))!.metadata.resourceVersion },
+  });
+  const path = `${console}/posts/a`;
+  const read = await version();
+  t.equal((await answered(author, 'PUT', `${path}/publish`, read)).status, 403);
+  for (const body of [undefined, {}, { metadata: {} }, { metadata: { resourceVersion: 1 } }])
+    t.equal(Math.trunc((await answered(editor, 'PUT', `${path}/publish`, body)).status / 100), 4);
+  t.match(await answered(editor, 'PUT', `${path}/publish`, read), {
+    status: 200,
+    body: { spec: { publish: true, publishTime: String, submitted: undefined } },
+  });
+  t.match(await answered(editor, 'PUT', `${path}/unpublish`, read), { status: 409, body: { reason: 'Conflict' } });
+  await plugin.settled();
+  const { body } = await answered(editor, 'PUT', `${path}/unpublish`, await version());
+  t.match(body, { spec: { publish: false, publishTime: undefined, submitted: undefined } });
+  t.equal((await answered(editor, 'PUT', `${console}/posts/none/publish`, read)).status, 404);
+});
+
 test('posts are found by the beginnings of the words of their titles and tags', async (t) => {
   const { client } = await started(t);
   const tags = ['Release notes'];

@@ -147,6 +147,8 @@ test('each template allows exactly its stated rights', async (t) => {
     'create post': ['POST', posts],
     'update post': ['PUT', `${posts}/a`],
     'delete posts': ['DELETE', posts],
+    'publish post': ['PUT', `${console}/posts/a/publish`],
+    'unpublish post': ['PUT', `${console}/posts/a/unpublish`],
     'list own': ['GET', own],
     'create own': ['POST', own],
     'patch own': ['PATCH', `${own}/a`],
@@ -179,7 +181,7 @@ test('each template allows exactly its stated rights', async (t) => {
   const table: Readonly<Record<string, readonly string[]>> = {
     '': [],
     'content-posts-view': view,
-    'content-posts-manage': [...view, 'create post', 'update post', 'delete posts'],
+    'content-posts-manage': [...view, 'create post', 'update post', 'delete posts', 'publish post', 'unpublish post'],
     'content-own-posts': submit,
     'content-own-posts-publish': [...submit, 'publish own', 'unpublish own'],
     'content-comments-view': ['list comments'],
