@@ -1,0 +1,110 @@
+import MarkdownIt, { type Token } from 'markdown-it';
+import { h, type VNode, type VNodeArrayChildren } from 'vue';
+
+import { imageAddress, linkAddress } from './safe-address.ts';
+
+/** HTML in the text stays text. */
+const parser = new MarkdownIt({ html: false, linkify: true });
+
+/** The longest text that is rendered, in characters, so that the page stays quick. */
+export const renderedLengthMax = 200_000;
+
+/**
+ * The elements that a text can have, by the parser's names. Headings are one level lower, because the title of the post
+ * has the first one.
+ */
+const elements: Readonly<Record<string, string>> = {
+  h1: 'h3',
+  h2: 'h4',
+  h3: 'h5',
+  h4: 'h6',
+  h5: 'h6',
+  h6: 'h6',
+  ...Object.fromEntries(
+    ['p', 'ul', 'ol', 'li', 'blockquote', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'strong', 'em', 's'].map(
+      (name) => [name, name],
+    ),
+  ),
+};
+
+type Open = { readonly token: Token; readonly children: (VNode | string)[] };
+
+/**
+ * Returns Markdown as nodes. `base` is the address of the page. A link or an image that is not allowed becomes its
+ * text.
+ */
+export function renderMarkdown(text: string, base: string): VNodeArrayChildren {
+  return nodesOf(parser.parse(text.slice(0, renderedLengthMax), {}), base);
+}
+
+function nodesOf(tokens: readonly Token[], base: string): (VNode | string)[] {
+  const whole: (VNode | string)[] = [];
+  const open: Open[] = [];
+  for (const token of tokens) {
+    const children = open.at(-1)?.children ?? whole;
+    if (token.nesting === 1) open.push({ token, children: [] });
+    else if (token.nesting === 0) children.push(...leavesOf(token, base));
+    else {
+      const closed = open.pop();
+      if (closed !== undefined) (open.at(-1)?.children ?? whole).push(...elementOf(closed, base));
+    }
+  }
+  return whole;
+}
+
+function elementOf({ token, children }: Open, base: string): readonly (VNode | string)[] {
+  // The parser hides the paragraphs of lists without blank lines.
+  if (token.hidden) return children;
+  if (token.type === 'link_open') return [linkOf(textOf(token, 'href'), children, base)];
+  const name = elements[token.tag];
+  if (name === undefined) return children;
+  const start = token.tag === 'ol' ? token.attrGet('start') : null;
+  const alignment = /^text-align:(left|center|right)$/u.exec(textOf(token, 'style'))?.[1];
+  return [
+    h(
+      name,
+      { ...(start === '' ? {} : { start }), ...(alignment === undefined ? {} : { class: `is-${alignment}` }) },
+      children,
+    ),
+  ];
+}
+
+function leavesOf(token: Token, base: string): readonly (VNode | string)[] {
+  switch (token.type) {
+    case 'inline':
+      return nodesOf(token.children ?? [], base);
+    case 'code_inline':
+      return [h('code', token.content)];
+    case 'fence':
+    case 'code_block':
+      return [h('pre', [h('code', token.content)])];
+    case 'hardbreak':
+      return [h('br')];
+    case 'softbreak':
+      return ['\n'];
+    case 'hr':
+      return [h('hr')];
+    case 'image':
+      return [imageOf(token, base)];
+    default:
+      return [token.content];
+  }
+}
+
+function linkOf(address: string, children: readonly (VNode | string)[], base: string): VNode {
+  const href = linkAddress(address, base);
+  if (href === undefined) return h('span', { class: 'refused', title: address }, [...children]);
+  return h('a', { href, target: '_blank', rel: 'noopener noreferrer nofollow' }, [...children]);
+}
+
+function imageOf(token: Token, base: string): VNode {
+  const { content } = token;
+  const address = textOf(token, 'src');
+  const src = imageAddress(address, base);
+  if (src !== undefined) return h('img', { src, alt: content, loading: 'lazy' });
+  return h('span', { class: 'no-image' }, [linkOf(address, [content === '' ? address : content], base)]);
+}
+
+function textOf(token: Token, attribute: string): string {
+  return String(token.attrGet(attribute) ?? '');
+}
