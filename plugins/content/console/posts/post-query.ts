@@ -1,0 +1,34 @@
+import type { PostState } from './post.ts';
+
+/** What a list of posts shows. */
+export type PostQuery = {
+  readonly state: PostState | 'all';
+  /** The text that the user searches for. */
+  readonly text: string;
+  /** From 1. */
+  readonly page: number;
+  /** The number of posts of a page; 20 by default. */
+  readonly size?: number;
+};
+
+export const pageSize = 20;
+
+const present = 'spec.deleted!=true';
+const selectors: Readonly<Record<PostQuery['state'], readonly string[]>> = {
+  all: [present],
+  draft: [present, 'spec.publish!=true', 'spec.submitted!=true'],
+  review: [present, 'spec.publish!=true', 'spec.submitted=true'],
+  published: [present, 'spec.publish=true'],
+  bin: ['spec.deleted=true'],
+};
+
+const wordsMax = 8;
+const wordLengthMax = 12;
+const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
+const word = new RegExp(`[${unspaced}]+|(?:(?![${unspaced}])[\\p{L}\\p{N}])+`, 'gu');
+
+/** Returns the field selectors of a query. The index `words` has the words of titles and tags in lower case. */
+export function selectorsOf({ state, text }: Pick<PostQuery, 'state' | 'text'>): readonly string[] {
+  const words = text.normalize('NFKC').toLowerCase().match(word) ?? [];
+  return [...selectors[state], ...words.slice(0, wordsMax).map((each) => `words^=${each.slice(0, wordLengthMax)}`)];
+}
