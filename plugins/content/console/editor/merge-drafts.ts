@@ -1,0 +1,49 @@
+import { diff3Merge } from 'node-diff3';
+
+import { draftMembers, isSame, type PostDraft } from '../posts/post.ts';
+
+/** A member that both sides have changed to different values. */
+export type Conflict = {
+  readonly member: (typeof draftMembers)[number];
+  readonly mine: PostDraft;
+  readonly theirs: PostDraft;
+};
+
+/** The comparison of longer texts would take too long. */
+const linesMax = 5_000;
+
+export type Merged = {
+  /** The changes of both sides; at a conflict, the value of `mine`. */
+  readonly draft: PostDraft;
+  readonly conflicts: readonly Conflict[];
+};
+
+/**
+ * Merges two changed copies of `base`. A member that only one side has changed gets the value of that side. Texts are
+ * merged by lines, if the sides have changed different ones.
+ */
+export function mergeDrafts(base: PostDraft, mine: PostDraft, theirs: PostDraft): Merged {
+  const conflicts: Conflict[] = [];
+  const content = mergedText(base.content, mine.content, theirs.content);
+  const members = draftMembers.map((member): readonly [string, PostDraft[typeof member]] => {
+    if (isSame(mine[member], theirs[member]) || isSame(base[member], theirs[member])) return [member, mine[member]];
+    if (isSame(base[member], mine[member])) return [member, theirs[member]];
+    if (member === 'content' && content !== undefined) return [member, content];
+    conflicts.push({ member, mine, theirs });
+    return [member, mine[member]];
+  });
+  return { draft: { ...mine, ...Object.fromEntries<unknown>(members) }, conflicts };
+}
+
+/** Returns the text with the changes of both sides; undefined if they have changed the same lines. */
+function mergedText(base = '', mine = '', theirs = ''): string | undefined {
+  const [original, left, right] = [base, mine, theirs].map((text) => text.split('\n'));
+  if (original === undefined || left === undefined || right === undefined) return undefined;
+  if (Math.max(original.length, left.length, right.length) > linesMax) return undefined;
+  const lines: string[] = [];
+  for (const { ok } of diff3Merge(left, original, right, { excludeFalseConflicts: true })) {
+    if (ok === undefined) return undefined;
+    lines.push(...ok);
+  }
+  return lines.join('\n');
+}
