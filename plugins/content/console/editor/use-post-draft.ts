@@ -1,0 +1,151 @@
+import { after } from 'ledgerplane/console-kit';
+import { computed, onMounted, onScopeDispose, onUnmounted, shallowRef, watch, type ComputedRef, type Ref } from 'vue';
+
+import { draftOf, isSameDraft, slugOf, type Post, type PostDraft } from '../posts/post.ts';
+import { forgetDraft, keepDraft, keptDraft } from './kept-drafts.ts';
+import { mergeDrafts, type Conflict } from './merge-drafts.ts';
+
+/** The state of the post that the draft changes; without `uid` and `version` for a new post. */
+type Base = {
+  readonly draft: PostDraft;
+  readonly uid?: string | undefined;
+  readonly version?: string | undefined;
+  /** Grows with each write of the post. */
+  readonly count: number;
+};
+
+export type PostDraftState = {
+  readonly draft: Readonly<Ref<PostDraft>>;
+  readonly base: Readonly<Ref<Base>>;
+  readonly isChanged: ComputedRef<boolean>;
+  readonly conflicts: Readonly<Ref<readonly Conflict[]>>;
+  readonly change: (changed: Partial<PostDraft>) => void;
+  /** Takes a newer state of the post. Returns whether it differs from the one that the draft changes. */
+  readonly merge: (theirs: Post) => boolean;
+  readonly settle: (values: Partial<PostDraft>) => void;
+  /** Takes the result of a write of `sent`. What was typed in the meantime stays a change. */
+  readonly saved: (post: Post, sent: PostDraft) => void;
+  readonly discard: () => void;
+  /** Whether somebody else has saved the post since the draft began. */
+  readonly isBehind: ComputedRef<boolean>;
+};
+
+const newDraft: PostDraft = { title: '' };
+const keepMs = 400;
+
+function baseOf(post: Post | undefined): Base {
+  if (post === undefined) return { draft: newDraft, count: -1 };
+  const { uid, resourceVersion, version } = post.metadata;
+  return { draft: draftOf(post), uid, version: resourceVersion, count: version };
+}
+
+/** The name under which the draft of a post is kept; that of a new post without `uid`. */
+type KeyOf = (uid?: string) => string;
+
+/** The draft of a post. It is kept when the page is left or reloaded. */
+export function usePostDraft(post: () => Post | undefined, keyOf: KeyOf): PostDraftState {
+  const opened = openingOf(post(), keyOf);
+  const base = shallowRef(opened.base);
+  const draft = shallowRef(opened.draft);
+  const conflicts = shallowRef<readonly Conflict[]>([]);
+  const isChanged = computed(() => !isSameDraft(draft.value, base.value.draft));
+  const start = (): void => {
+    base.value = baseOf(post());
+    draft.value = base.value.draft;
+    conflicts.value = [];
+  };
+  const merge = (theirs: Post): boolean => {
+    const incoming = baseOf(theirs);
+    if (isSameDraft(incoming.draft, base.value.draft)) {
+      base.value = incoming;
+      return false;
+    }
+    const merged = mergeDrafts(base.value.draft, draft.value, incoming.draft);
+    base.value = incoming;
+    draft.value = merged.draft;
+    conflicts.value = merged.conflicts;
+    return true;
+  };
+  /** Whether a reading began before the last write. */
+  const isOlder = ({ metadata }: Post): boolean => metadata.version < base.value.count;
+  const isBehind = computed(() => {
+    const now = post();
+    return now !== undefined && !isOlder(now) && !isSameDraft(draftOf(now), base.value.draft);
+  });
+  watch(post, (now) => {
+    if (now === undefined || now.metadata.uid !== base.value.uid || isOlder(now)) return;
+    if (!isChanged.value) start();
+    else if (!isBehind.value) base.value = baseOf(now);
+  });
+  useKeeping(keyOf, draft, base, isChanged);
+  return {
+    draft,
+    base,
+    isChanged,
+    conflicts,
+    isBehind,
+    merge,
+    change: (changed) => {
+      draft.value = changedDraft(draft.value, changed, base.value.uid === undefined);
+    },
+    settle: (values) => {
+      draft.value = { ...draft.value, ...values };
+      conflicts.value = [];
+    },
+    saved: (now, sent) => {
+      const isUntouched = draft.value === sent;
+      if (base.value.uid === undefined) forgetDraft(keyOf());
+      base.value = baseOf(now);
+      conflicts.value = [];
+      if (isUntouched) draft.value = base.value.draft;
+    },
+    discard: start,
+  };
+}
+
+/** Returns the kept draft of a post, with the state that it changes; without one, that of the post. */
+function openingOf(post: Post | undefined, keyOf: KeyOf): { readonly base: Base; readonly draft: PostDraft } {
+  const base = baseOf(post);
+  const left = keptDraft(keyOf(base.uid));
+  if (left === undefined) return { base, draft: base.draft };
+  const { draft, base: changed, uid, version } = left;
+  return { base: isSameDraft(changed, base.draft) ? base : { draft: changed, uid, version, count: base.count }, draft };
+}
+
+/** The slug of a new post follows its title, until the author writes another one. */
+function changedDraft(draft: PostDraft, changed: Partial<PostDraft>, isNew: boolean): PostDraft {
+  const follows = isNew && changed.title !== undefined && (draft.slug ?? '') === slugOf(draft.title);
+  return { ...draft, ...(follows ? { slug: slugOf(changed.title) } : {}), ...changed };
+}
+
+type Sources = [draft: Ref<PostDraft>, base: Ref<Base>, isChanged: ComputedRef<boolean>];
+
+/** Keeps a changed draft while it is typed and when the page is left. The browser asks before it closes the page. */
+function useKeeping(keyOf: KeyOf, ...[draft, base, isChanged]: Sources): void {
+  let cancel = (): void => undefined;
+  const keep = (): void => {
+    cancel();
+    const key = keyOf(base.value.uid);
+    if (isChanged.value) keepDraft(key, { draft: draft.value, base: base.value.draft, ...idOf(base.value) });
+    else forgetDraft(key);
+  };
+  watch([draft, base], () => {
+    cancel();
+    cancel = after(keepMs, keep);
+  });
+  onScopeDispose(keep);
+  const warn = (event: BeforeUnloadEvent): void => {
+    keep();
+    if (isChanged.value) event.preventDefault();
+  };
+  onMounted(() => {
+    window.addEventListener('beforeunload', warn);
+  });
+  onUnmounted(() => {
+    window.removeEventListener('beforeunload', warn);
+  });
+}
+
+function idOf({ uid, version }: Base): Pick<Base, 'uid' | 'version'> {
+  return { uid, version };
+}
