@@ -115,7 +115,11 @@ const emptyNames = [
   /-(?:utils?|helpers?|manager)\.[cm]?[jt]s$/u,
 ];
 
+/** The kit names the entry of a front end. */
+const frontEndEntry = /^plugins\/[^/]+\/console\/index\.ts$/u;
+
 export function badlyNamed(path: string): readonly string[] {
+  if (frontEndEntry.test(path)) return [];
   return emptyNames.some((names) => names.test(path)) ? [`${path}: name the file after its one concept`] : [];
 }
 
