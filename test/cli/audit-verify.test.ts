@@ -46,9 +46,15 @@ test('exports that are changed, damaged or cut short exit with 1, keys of anothe
   const changed = file.toString().replace('jane 4', 'jine 4');
   t.match(await verify(Buffer.from(changed)), { code: 1, text: /log\.jsonl is not verified: line 6, at leaf 4, / });
   t.match(await verify(gzipSync(changed)), { code: 1, text: /line 6, at leaf 4, / });
-  t.match(await verify(file.subarray(0, -9)), { code: 1, text: /truncated: it ends within a line, at leaf 20/u });
+  t.match(await verify(file.subarray(0, -9)), { code: 1, text: /ends within a line, after leaf 19, the last leaf$/mu });
   const lines = file.toString().split('\n');
   t.match(await verify(Buffer.from(`${lines.slice(0, 8).join('\n')}\n`)), { code: 1, text: /ends before leaf 7, / });
+  t.match(await verify(Buffer.from(`${lines.slice(0, -2).join('\n')}\n`)), {
+    code: 1,
+    text: /its last line is missing/u,
+  });
+  t.match(await verify(file.subarray(0, -1)), { code: 1, text: /ends within a line, after leaf 19, the last leaf$/mu });
+  t.match(await verify(file.subarray(0, 3_000)), { code: 1, text: /truncated: it ends within a line, at leaf \d+$/mu });
   t.match(await verify(gzipSync(file).subarray(0, -20)), { code: 1, text: /the gzipped file is truncated/u });
   // Byte 2 is the method of compression.
   for (const at of [2, 200]) {
@@ -56,6 +62,15 @@ test('exports that are changed, damaged or cut short exit with 1, keys of anothe
     damaged[at] = (damaged[at] ?? 0) ^ 0xff;
     t.match(await verify(damaged), { code: 1, text: /the gzipped file is damaged|has been changed/u });
   }
+  const members = [gzipSync(file.subarray(0, -2_000)), gzipSync(file.subarray(-2_000))].map((part) =>
+    Buffer.from(part),
+  );
+  const [, second] = members;
+  if (second !== undefined) second[10] = 0xff;
+  t.match(await verify(Buffer.concat(members)), {
+    code: 1,
+    text: /the gzipped file is damaged \(Z_\w+\), at leaf 1\d$/mu,
+  });
   t.match(await verify(Buffer.from('')), { code: 1, text: /is not verified: the file is empty/u });
   const header = file.toString().replace('a-log', 'b-log');
   t.match(await verify(Buffer.from(header)), { code: 1, text: /its header has been changed/u });
@@ -80,8 +95,8 @@ test('keys are text, or a file with one on each line', async (t) => {
   const gone = await run('log.jsonl', '--key', 'gone');
   t.match(gone, { code: 2, text: /gone is neither a verifier key nor a readable file/u });
   t.match(await run('log.jsonl'), { code: 2, text: /--key is required/u });
-  t.match(await run('gone.jsonl', '--key', key), { code: 2, text: /cannot be read \(ENOENT\)/u });
-  t.match(await run('.', '--key', key), { code: 2, text: /cannot be read \(EISDIR\)/u });
+  t.match(await run('gone.jsonl', '--key', key), { code: 2, text: /gone\.jsonl cannot be read \(ENOENT\)/u });
+  t.match(await run('.', '--key', key), { code: 2, text: /: \. cannot be read \(EISDIR\)/u });
 });
 
 test('a file that unpacks to far more than its size ends the command', async (t) => {

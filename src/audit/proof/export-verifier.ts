@@ -67,15 +67,20 @@ export class ExportVerifier {
     return true;
   }
 
-  /** Returns the index of the next leaf; undefined before the header. */
-  place(): number | undefined {
-    return this.#begun?.roots.size;
+  /** Describes the place after the added lines; undefined before the first leaf of an export, and before the header. */
+  place(): string | undefined {
+    const { header, roots } = this.#begun ?? {};
+    if (header === undefined || roots === undefined) return undefined;
+    if (roots.size < header.until) return `at leaf ${String(roots.size)}`;
+    return header.until === header.from ? undefined : `after leaf ${String(header.until - 1)}, the last leaf`;
   }
 
   /** Returns the result. Must be called after the last line. */
   finish(): VerifiedExport | ExportProblem {
     if (this.#begun === undefined) return changed('the file is empty');
     const { header, roots } = this.#begun;
+    if (this.#end === undefined && roots.size === header.until)
+      return changed('the export is truncated: it has all leaves of its range, and its last line is missing');
     if (this.#end === undefined)
       return changed(
         `the export is truncated: it ends before leaf ${String(roots.size)}, and its header announces ` +

@@ -11,13 +11,19 @@ export class BrokenFileError extends Error {
   /** The first bytes of the incomplete line; empty if the bytes are unknown. */
   readonly rest: Uint8Array;
 
-  constructor(detail: string, isCut: boolean, rest: Uint8Array = new Uint8Array()) {
+  /** Whether damaged bytes stopped zlib, so that the last lines before them may be missing. */
+  readonly isPacked: boolean;
+
+  constructor(detail: string, isCut: boolean, { rest = new Uint8Array(), isPacked = false }: Found = {}) {
     super(detail);
     this.name = 'BrokenFileError';
     this.isCut = isCut;
     this.rest = rest;
+    this.isPacked = isPacked;
   }
 }
+
+type Found = { readonly rest?: Uint8Array | undefined; readonly isPacked?: boolean };
 
 const readBytes = 1_048_576;
 const gzipMagic = [0x1f, 0x8b] as const;
@@ -33,12 +39,12 @@ export async function* linesOfFile(path: string): AsyncGenerator<Uint8Array> {
 
 /**
  * Yields the lines of `linesOfFile` in blocks. A block contains the lines that end in one chunk of the unpacked
- * content.
+ * content. `pieceBytes` of the file are read at once.
  *
  * @throws BrokenFileError, or the system's error.
  */
-export function blocksOfFile(path: string): AsyncGenerator<readonly Uint8Array[]> {
-  return wholeLines(unpacked(createReadStream(path, { highWaterMark: readBytes })));
+export function blocksOfFile(path: string, pieceBytes = readBytes): AsyncGenerator<readonly Uint8Array[]> {
+  return wholeLines(unpacked(createReadStream(path, { highWaterMark: pieceBytes })));
 }
 
 async function* unpacked(file: Readable & { readonly bytesRead: number }): AsyncGenerator<Uint8Array> {
@@ -82,7 +88,7 @@ function brokenGzip(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'Z_BUF_ERROR') return new BrokenFileError('the gzipped file is truncated', true);
   if (typeof code === 'string' && code.startsWith('Z_'))
-    return new BrokenFileError(`the gzipped file is damaged (${code})`, false);
+    return new BrokenFileError(`the gzipped file is damaged (${code})`, false, { isPacked: true });
   return error;
 }
 
@@ -112,9 +118,11 @@ async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<re
     }
   } catch (error) {
     // Adds the incomplete line, from which the caller can recognize the beginning of an export.
-    throw error instanceof BrokenFileError && error.isCut ? new BrokenFileError(error.message, true, rest[0]) : error;
+    throw error instanceof BrokenFileError && error.isCut
+      ? new BrokenFileError(error.message, true, { rest: rest[0] })
+      : error;
   }
-  if (restBytes > 0) throw new BrokenFileError('the file is truncated: it ends within a line', true, rest[0]);
+  if (restBytes > 0) throw new BrokenFileError('the file is truncated: it ends within a line', true, { rest: rest[0] });
 }
 
 const newline = 0x0a;

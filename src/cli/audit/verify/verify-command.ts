@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
@@ -19,7 +20,10 @@ export type VerifyOptions = { readonly key?: readonly string[] };
  */
 export async function verifyExport(file: string, options: VerifyOptions, context: CommandContext): Promise<void> {
   const { output, folder } = context;
-  const result = await verified(resolve(folder, file), verifierKeys(options.key ?? [], folder));
+  const keys = verifierKeys(options.key ?? [], folder);
+  const result = await verified(resolve(folder, file), keys).catch((error: unknown) => {
+    throw unreadable(error, file);
+  });
   if (!result.ok) throw failureOf(result, file);
   output.write(summaryOf(result));
 }
@@ -38,15 +42,33 @@ async function verified(path: string, keys: readonly VerifierKey[]): Promise<Ver
     const problem = await addLines(verifier, blocksOfFile(path), threads);
     if (problem !== undefined) return problem;
   } catch (error) {
-    if (!(error instanceof BrokenFileError)) throw unreadable(error);
-    const place = verifier.place();
-    const detail = `${error.message}${place === undefined ? '' : `, at leaf ${String(place)}`}`;
+    if (!(error instanceof BrokenFileError)) throw error;
+    const place = error.isPacked ? await placeOfDamage(path, keys) : verifier.place();
+    const detail = `${error.message}${place === undefined ? '' : `, ${place}`}`;
     return { ok: false, reason: 'changed', detail };
   } finally {
     await threads.close();
   }
   return verifier.finish();
 }
+
+/**
+ * Returns the place of damage in a gzipped file. zlib drops the content that it unpacked from the same piece as damaged
+ * bytes, so the file is read again in small pieces.
+ */
+async function placeOfDamage(path: string, keys: readonly VerifierKey[]): Promise<string | undefined> {
+  const verifier = new ExportVerifier(keys);
+  const pieceBytes = Math.max(pieceBytesMin, Math.ceil(statSync(path).size / piecesMax));
+  const threads = new LeafThreads(0);
+  await addLines(verifier, blocksOfFile(path, pieceBytes), threads).catch((error: unknown) => {
+    if (!(error instanceof BrokenFileError)) throw error;
+  });
+  return verifier.place();
+}
+
+/** The pieces in which `placeOfDamage` reads a file. Each piece takes a call of zlib. */
+const pieceBytesMin = 16;
+const piecesMax = 16_384;
 
 function failureOf({ reason, detail }: ExportProblem, file: string): CommandFailure {
   const name = printable(file);
@@ -55,9 +77,9 @@ function failureOf({ reason, detail }: ExportProblem, file: string): CommandFail
     : usageError(`${name} cannot be verified with these keys: ${detail}`);
 }
 
-function unreadable(error: unknown): unknown {
+function unreadable(error: unknown, file: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? usageError(`the file cannot be read (${code})`) : error;
+  return typeof code === 'string' ? usageError(`${printable(file)} cannot be read (${code})`) : error;
 }
 
 function summaryOf({ header, checkpoint, agreeing, positions }: VerifiedExport): string {
