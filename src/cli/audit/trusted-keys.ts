@@ -12,8 +12,14 @@ export type Trusting = {
   readonly given: readonly string[];
   /** The folder to which file names in `given` are relative. */
   readonly folder: string;
-  /** The checkpoints and keys of earlier runs. `trustedKeys` stores the trusted keys here. */
+  /** The checkpoints and keys of earlier runs. */
   readonly kept: KeptCheckpoints;
+};
+
+export type Trusted = {
+  readonly keys: readonly VerifierKey[];
+  /** The keys as texts with the name that is valid for all trees of the domain, to be stored after the run. */
+  readonly texts: readonly string[];
 };
 
 /**
@@ -24,7 +30,7 @@ export type Trusting = {
  * Within this function, keys are raw: 32 bytes in base64. One pass over the server's list is sufficient, because a key
  * is always after the key that signed it.
  */
-export async function trustedKeys({ client, given, folder, kept }: Trusting): Promise<readonly VerifierKey[]> {
+export async function trustedKeys({ client, given, folder, kept }: Trusting): Promise<Trusted> {
   const answer = await client.send({ method: 'GET', path: ['audit', 'tree', 'keys'] });
   const origin = textOf(answer, 'origin');
   if (textOf(answer, 'kind') !== 'TreeKeyList' || origin === undefined)
@@ -38,8 +44,10 @@ export async function trustedKeys({ client, given, folder, kept }: Trusting): Pr
     const isFirst = known.length === 0 && key === by;
     if ((isFirst || trusted.has(by)) && isVouched(domain, { key, by, note })) trusted.add(key);
   }
-  kept.keepKeys([...trusted].flatMap((key) => textOfRaw(keysName(domain), key)));
-  return [...trusted].flatMap((key) => verifierKeyOfRaw(origin, key) ?? []);
+  return {
+    keys: [...trusted].flatMap((key) => verifierKeyOfRaw(origin, key) ?? []),
+    texts: [...trusted].flatMap((key) => textOfRaw(keysName(domain), key)),
+  };
 }
 
 /**

@@ -33,9 +33,8 @@ const defaultDir = 'ledgerplane-witness';
 export async function witness(options: WitnessOptions, context: CommandContext): Promise<void> {
   const { client } = await connect(options, context);
   const dir = resolve(context.folder, options.dir ?? defaultDir);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
   const kept = new KeptCheckpoints(dir);
-  const keys = await trustedKeys({ client, given: options.key ?? [], folder: context.folder, kept });
+  const { keys, texts } = await trustedKeys({ client, given: options.key ?? [], folder: context.folder, kept });
   kept.verify((origin) => keys.flatMap((key) => verifierKeyOfRaw(origin, rawKeyOf(key)) ?? []));
   const last = kept.last();
   const shown = await newestCheckpoint(client, keys, { last, context });
@@ -44,6 +43,9 @@ export async function witness(options: WitnessOptions, context: CommandContext):
   const ofTree = kept.of(shown.checkpoint.origin);
   for (const one of ofTree.toReversed()) await compare(client, one, shown);
   const before = ofTree.at(-1);
+  // Nothing is stored before all checks have passed: a wrong key in the folder would be trusted by later runs.
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  kept.keepKeys(texts);
   kept.keep(shown);
   const { size, origin } = shown.checkpoint;
   const since =
@@ -89,7 +91,8 @@ async function signedCheckpoint(client: ServerClient, keys: readonly VerifierKey
     verdict === 'forged'
       ? `the signature of the checkpoint is wrong:\n${printedNote(text)}`
       : 'no trusted key has signed the checkpoint, so the checkpoint is of another server, or the server has a new ' +
-          `key:\n${printedNote(text)}`,
+          'key, as after a restore. If the log was restored, use --key with the new key and --new-tree once:\n' +
+          printedNote(text),
   );
 }
 
@@ -135,7 +138,7 @@ function refuseOtherTree(last: KeptCheckpoint, shown: ShownCheckpoint, isExpecte
     shown,
     'the server has another tree than before. A restore from a backup begins a new tree, but a server that hides ' +
       'events may do so, too. If the log was restored, check the size of the tree with the operator, and use ' +
-      '--new-tree once',
+      '--new-tree once, with the new key in --key',
   );
 }
 

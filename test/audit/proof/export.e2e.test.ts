@@ -1,5 +1,5 @@
 /** Export, verification and witness, as an auditor does them: commands against a real server. */
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -225,9 +225,15 @@ test('a witness keeps checkpoints, and reports two that do not agree', async (t)
   const variables = { LEDGERPLANE_SERVER: other.server.url, LEDGERPLANE_PASSWORD: testPassword };
   const elsewhere = async (...args: readonly string[]): Promise<CommandRun> =>
     runCommand(['audit', 'witness', '--dir', 'w', '--user', 'admin', ...args], { folder, variables });
-  t.match(await elsewhere(), { code: 1, err: /no trusted key has signed the checkpoint/u });
+  t.match(await elsewhere(), {
+    code: 1,
+    err: /no trusted key has signed the checkpoint[^]*new key and --new-tree once/u,
+  });
   t.match(await elsewhere('--key', other.key), { code: 1, err: /another tree than before[^]*stored:[^]*shown now:/u });
   t.match(await elsewhere('--key', other.key, '--new-tree'), { code: 0, out: /the first checkpoint of this tree/u });
+
+  t.match(await run('witness', '--dir', 'wrong', '--key', other.key), { code: 1, err: /no trusted key has signed/u });
+  t.notOk(existsSync(join(folder, 'wrong')), 'a run that fails stores nothing');
 });
 
 type Kept = {
