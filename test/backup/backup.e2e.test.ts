@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { test, type Test } from 'tap';
 
+import { noteSigner, verifierKeyOf, verifierKeyText } from '../../src/audit/proof/signed-note.ts';
 import { verifiedRecords } from '../../src/server/backup/verify-backup.ts';
 import { startEventStore } from '../support/eventstore/eventstore.ts';
 import { Administration, as } from '../support/server/administration.ts';
@@ -92,8 +93,20 @@ test('a restored server has the same objects, passwords and tokens, in a new epo
   const path = join(dir, 'nightly');
   t.match(await runCommand(['backup', 'verify', path, '--key', keys], { variables }), {
     code: 0,
-    out: /^verified: \d+ events in 1 backups.*signed by a given key\n$/su,
+    out: /^verified: \d+ events in 1 backup, .*signed by a given key\n$/su,
   });
+  const missing = join(dir, 'missing');
+  t.match(await runCommand(['backup', 'verify', missing]), { code: 2, err: `: ${missing} cannot be read (ENOENT)\n` });
+  const stranger = verifierKeyText(verifierKeyOf(noteSigner('svc.run/other', Buffer.alloc(32, 9))));
+  t.match(await runCommand(['restore', path, '--key', stranger], { variables }), {
+    code: 2,
+    err: /nightly cannot be verified with these keys: .*the key is of another server/u,
+  });
+  t.match(await runCommand(['restore', path], { variables: { ...variables, PLATFORM_DOMAIN: 'example.org' } }), {
+    code: 2,
+    err: /the backup belongs to PLATFORM_DOMAIN svc\.run, but the settings have example\.org/u,
+  });
+  t.notOk((await readdir(dir)).includes('restored'), 'a refused restore leaves nothing');
   const restored = await runCommand(['restore', path, '--key', keys], { variables });
   t.match(restored, { code: 0, out: /epoch 1 begins\n$/u }, restored.err);
   t.strictSame(await readdir(dataDir), ['log'], 'and no key');
@@ -112,10 +125,16 @@ test('a restored server has the same objects, passwords and tokens, in a new epo
   const keysNow = await keysOf(two);
   t.not(keysNow, keys, 'its key is another');
   t.match(await runCommand(['backup', 'verify', path, '--key', keysNow], { variables }), {
-    code: 1,
-    err: /manifest-0000001\.json: its checkpoint is not signed by a given key/u,
+    code: 2,
+    err: /nightly cannot be verified with these keys: the checkpoint of manifest-0000001\.json is signed by the key/u,
   });
   t.match((await backUp(two)).last, { written: true, number: 1, tree: { signed: true } }, 'a folder of its own');
+  const position = /^1000000000000000\d{4}$/u;
+  t.match((await backUp(two)).last, { position }, 'the position has the epoch');
+  const again = await runCommand(['backup', '--user', 'admin', '--name', 'again'], { variables: settingsOf(two) });
+  t.match(again, { code: 0, out: /^up to position 1000000000000000\d{4}, /mu });
+  const verified = await runCommand(['backup', 'verify', join(dir, 'again')], { variables });
+  t.match(verified, { code: 0, out: /up to position 1000000000000000\d{4}$/mu });
   const refused = { status: 409, last: { message: /nightly has backups of epoch 0 .* choose another name/u } };
   t.match(await backUp(two, { name: 'nightly' }), refused);
   await two.close();

@@ -2,7 +2,7 @@ import type { RecordReader } from '../../log/lmdb/lmdb-records.ts';
 import { BackupRefusedError } from './backup-errors.ts';
 import type { BackupChain } from './backup-folder.ts';
 import type { BackupTask } from './backup-task.ts';
-import { hexDigest } from './manifest.ts';
+import { hexDigest, shownPosition } from './manifest.ts';
 
 type BackedUpLog = {
   readonly identity: BackupTask['identity'];
@@ -32,6 +32,6 @@ export function assertContinued(folder: string, { manifests }: BackupChain, { id
   const [record] = last > source.last ? [] : source.take(last, last, 1);
   if (record !== undefined && hexDigest(record.bytes) === lastRecord) return;
   throw refuse(
-    `events up to position ${String(last)} that this log does not have: they are from before a restore of this log`,
+    `events up to position ${shownPosition(last, epoch)} that this log does not have: they are from before a restore of this log`,
   );
 }

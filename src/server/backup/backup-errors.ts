@@ -19,6 +19,14 @@ export class BackupStoppedError extends Error {
   }
 }
 
+/** The given keys have not signed the checkpoint of a backup, so the backup may be one of another server. */
+export class BackupForeignError extends Error {
+  constructor(folder: string, detail: string) {
+    super(`${folder} cannot be verified with these keys: ${detail}`);
+    this.name = 'BackupForeignError';
+  }
+}
+
 /** A file of a backup is missing, or differs from the file that was written. */
 export class BackupDamagedError extends Error {
   /** `where` is the file name, perhaps with the byte offset in the file. */

@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 
 import type { VerifierKey } from '../../audit/proof/signed-note.ts';
-import { messageOf } from '../../base/error-message.ts';
 import { StartError } from '../../base/start-error.ts';
 import { verifierKeys } from '../../cli/audit/verifier-keys.ts';
 import type { BackupFileCommands, BackupFileOptions } from '../../cli/backup/backup-commands.ts';
 import type { CommandContext } from '../../cli/command-context.ts';
 import { commandError, CommandFailure, usageError } from '../../cli/failure.ts';
-import { printable } from '../../cli/text-table.ts';
+import { counted, printable } from '../../cli/text-table.ts';
 import { decodeConfig, type Config } from '../../config/config.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { takeDataDir } from '../../disk/data-dir.ts';
@@ -16,16 +15,17 @@ import { missingFolders, removeEmptyFolders } from '../../disk/new-folders.ts';
 import { resourceFailure } from '../../disk/resource-failure.ts';
 import { CopyProgress } from '../../log-tools/log-copy-progress.ts';
 import { LogCorruptError } from '../../log/log.ts';
-import { BackupDamagedError, BackupRefusedError } from './backup-errors.ts';
+import { BackupDamagedError, BackupForeignError, BackupRefusedError } from './backup-errors.ts';
 import { readChain } from './backup-folder.ts';
 import { shownRoot } from './backup-tree.ts';
+import { shownPosition } from './manifest.ts';
 import { refuseUsedDataDir, restoreBackup } from './restore-backup.ts';
 import { verifiedRecords, type VerifiedBackup } from './verify-backup.ts';
 
 /** The commands that read the files of backups, without a running server. */
 export const backupFiles: BackupFileCommands = {
   verify: async (folder, options, context) => {
-    await failing(async () => {
+    await failing(folder, async () => {
       const { path, keys, progress } = prepared(folder, options, context);
       progress.begin('verifying', eventsIn(path));
       const records = verifiedRecords(path, keys);
@@ -38,15 +38,16 @@ export const backupFiles: BackupFileCommands = {
   },
 
   restore: async (folder, options, context) => {
-    await failing(async () => {
+    await failing(folder, async () => {
       const { path, keys, progress } = prepared(folder, options, context);
-      const { dataDir, eventLog } = configOf(context);
+      const { dataDir, eventLog, platformDomain } = configOf(context);
       if (eventLog.kind !== 'embedded')
         throw usageError(
           'EVENT_LOG is an EventStoreDB: restore the backup with EVENT_LOG=embedded:, ' +
             'then copy the embedded log with ledgerplane log copy',
         );
       refuseUsedDataDir(dataDir);
+      refuseOtherDomain(path, platformDomain);
       const created = missingFolders(dataDir);
       const lock = await takeDataDir(dataDir);
       try {
@@ -92,18 +93,28 @@ function configOf({ folder, variables }: CommandContext): Config {
   return decoded.config;
 }
 
+/** @throws StartError if no server with this PLATFORM_DOMAIN would open the restored log. */
+function refuseOtherDomain(folder: string, domain: string): void {
+  const owner = readChain(folder).manifests.at(-1)?.domain ?? domain;
+  if (owner === domain) return;
+  throw new StartError(
+    `the backup belongs to PLATFORM_DOMAIN ${owner}, but the settings have ${domain}: ` +
+      'set PLATFORM_DOMAIN to the domain of the backup',
+    { exitCode: 2 },
+  );
+}
+
 function eventsIn(folder: string): number {
   return readChain(folder).manifests.at(-1)?.last ?? 0;
 }
 
 function summaryOf({ latest, backups, signature }: VerifiedBackup): string {
-  const count = (value: number): string => value.toLocaleString('en');
   const { logId, epoch, domain, last, time, tree } = latest;
   const why = tree.unsigned === undefined ? '' : `: ${printable(tree.unsigned)}`;
   return [
-    `${count(last)} events in ${count(backups)} backups, the last of ${time}`,
-    `log ${logId}, epoch ${String(epoch)}, domain ${domain}, up to position ${String(last)}`,
-    `${count(tree.size)} leaves with root ${shownRoot(tree.root)}`,
+    `${counted(last, 'event')} in ${counted(backups, 'backup')}, the last of ${time}`,
+    `log ${logId}, epoch ${String(epoch)}, domain ${domain}, up to position ${shownPosition(last, epoch)}`,
+    `${counted(tree.size, 'leaf')} with root ${shownRoot(tree.root)}`,
     {
       verified: 'the checkpoint of this tree is signed by a given key',
       unchecked: 'the checkpoint has the root of this tree; its signature was not checked: use --key',
@@ -115,21 +126,27 @@ function summaryOf({ latest, backups, signature }: VerifiedBackup): string {
 }
 
 /** Runs a command and converts its error. */
-async function failing(work: () => Promise<void>): Promise<void> {
+async function failing(folder: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    throw failureOf(error);
+    throw failureOf(error, folder);
   }
 }
 
-function failureOf(error: unknown): unknown {
+function failureOf(error: unknown, folder: string): unknown {
   const failed = resourceFailure(error) ?? error;
   if (failed instanceof StartError) return new CommandFailure(failed.message, failed.exitCode);
-  if (failed instanceof BackupRefusedError) return usageError(failed.message);
+  if (failed instanceof BackupRefusedError || failed instanceof BackupForeignError) return usageError(failed.message);
   if (failed instanceof BackupDamagedError || failed instanceof LogCorruptError) return commandError(failed.message);
-  const code = failed instanceof Error && 'code' in failed ? failed.code : '';
-  return unreadable.has(code) ? usageError(messageOf(failed)) : failed;
+  const [code, path] = failed instanceof Error ? [memberOf(failed, 'code'), memberOf(failed, 'path')] : [];
+  if (code === undefined || !unreadable.has(code)) return failed;
+  return usageError(`${printable(path ?? folder)} cannot be read (${code})`);
 }
 
-const unreadable: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EACCES']);
+function memberOf(error: Error, name: 'code' | 'path'): string | undefined {
+  const value: unknown = Object.entries(error).find(([member]) => member === name)?.[1];
+  return typeof value === 'string' ? value : undefined;
+}
+
+const unreadable: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES']);

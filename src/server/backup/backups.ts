@@ -10,6 +10,7 @@ import { MessageThread } from '../threads/message-thread.ts';
 import { OneAtATime, type Run } from '../threads/one-at-a-time.ts';
 import type { BackupMessage, BackupTask } from './backup-task.ts';
 import { backupWorkerUrl } from './backup-worker.ts';
+import { shownPosition } from './manifest.ts';
 
 export type BackupsOptions = {
   readonly config: Pick<Config, 'backupDir' | 'dataDir' | 'diskReserveBytes' | 'eventLog' | 'platformDomain'>;
@@ -70,11 +71,13 @@ type ThreadPorts = {
 /** The thread of one backup. Before its end, the thread removes incomplete files. */
 class BackupThread implements Run<BackupRefusalReason> {
   readonly #signal: AbortSignal;
+  readonly #epoch: number;
   readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #thread: MessageThread<BackupMessage>;
 
   constructor(task: Omit<BackupTask, 'stop'>, { clock, signal }: ThreadPorts) {
     this.#signal = signal;
+    this.#epoch = task.identity.epoch;
     const workerData: BackupTask = { ...task, stop: this.#stop };
     const heapMegabytesMax = backupHeapMegabytesMax;
     this.#thread = new MessageThread({ url: backupWorkerUrl, name: 'backup', workerData, heapMegabytesMax, clock });
@@ -98,14 +101,18 @@ class BackupThread implements Run<BackupRefusalReason> {
     await this.#thread.end();
   }
 
+  #shown(position: number): string {
+    return shownPosition(position, this.#epoch);
+  }
+
   #lineOf(message: BackupMessage | undefined): Line | undefined {
     if (this.#signal.aborted || message === undefined)
       return { kind: 'Failure', message: 'the backup was stopped before its end' };
     switch (message.kind) {
       case 'progress':
-        return { ...message, kind: 'Progress' };
+        return { ...message, kind: 'Progress', position: this.#shown(message.position) };
       case 'done':
-        return { kind: 'Result', ...message.summary };
+        return { kind: 'Result', ...message.summary, position: this.#shown(message.summary.position) };
       case 'failed':
         return { kind: 'Failure', message: message.detail };
       default:

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { isList, isObject } from '../../base/guards.ts';
 import { decodeJson } from '../../base/json.ts';
 import { backupSegmentsMax } from '../../limits/backup.ts';
+import { epochShift } from '../../log/log.ts';
 
 /**
  * A file with the records from raw position `first` to `last`, without gaps. A raw position lacks the offset of the
@@ -55,6 +56,11 @@ export type Manifest = {
   readonly previous?: string;
   readonly tree: BackupTree;
 };
+
+/** Returns a raw position as a position of the log in an epoch, as everywhere in the API. */
+export function shownPosition(raw: number, epoch: number): string {
+  return (raw === 0 ? 0n : epochShift(epoch) + BigInt(raw)).toString();
+}
 
 export type DecodedManifest =
   | { readonly ok: true; readonly manifest: Manifest; readonly digest: string }

@@ -15,7 +15,7 @@ import { diskStartBytesMin } from '../../limits/disk.ts';
 import { startRestoredEpoch, type EpochWriting } from '../../log-tools/log-epoch.ts';
 import { openLmdbLog } from '../../log/lmdb/lmdb-log.ts';
 import { RecordWriter, type RawRecord } from '../../log/lmdb/lmdb-records.ts';
-import { BackupDamagedError } from './backup-errors.ts';
+import { BackupDamagedError, BackupForeignError } from './backup-errors.ts';
 import { readChain } from './backup-folder.ts';
 import { verifiedRecords, type VerifiedBackup } from './verify-backup.ts';
 
@@ -72,7 +72,7 @@ export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }:
     await syncFolder(dataDir);
     return { ...verified, epoch };
   } catch (error) {
-    if (error instanceof BackupDamagedError) throw error;
+    if (error instanceof BackupDamagedError || error instanceof BackupForeignError) throw error;
     // LMDB reports a write that a full disk has cut short as an error of the device.
     if (diskSpaceNow(dataDir).freeBytes < diskStartBytesMin || resourceFailure(error) !== undefined)
       throw fullDisk(dataDir, needed);

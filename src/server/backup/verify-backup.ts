@@ -1,5 +1,5 @@
 import { parseNote, verifyNote, type VerifierKey } from '../../audit/proof/signed-note.ts';
-import { BackupDamagedError, BackupRefusedError } from './backup-errors.ts';
+import { BackupDamagedError, BackupForeignError, BackupRefusedError } from './backup-errors.ts';
 import { readChain } from './backup-folder.ts';
 import { RecordTree, signedTree } from './backup-tree.ts';
 import { hexDigest, manifestName, type BackupTree, type Manifest } from './manifest.ts';
@@ -19,6 +19,7 @@ export type VerifiedBackup = {
  * have signed the last checkpoint.
  *
  * @throws BackupDamagedError with the damaged file.
+ * @throws BackupForeignError if none of `keys` has signed the last checkpoint.
  * @throws BackupRefusedError if the folder has no backup.
  */
 export function* verifiedRecords(
@@ -28,7 +29,7 @@ export function* verifiedRecords(
   const { manifests } = readChain(folder);
   const latest = manifests.at(-1);
   if (latest === undefined) throw new BackupRefusedError('not-found', `${folder} has no backup: it has no manifest`);
-  const signature = checkSignature(latest, keys);
+  const signature = checkSignature(folder, latest, keys);
   const tree = new RecordTree();
   for (const manifest of manifests) {
     let last: Buffer | undefined;
@@ -58,7 +59,11 @@ function assertTree({ number, tree }: Manifest, records: BackupTree): void {
   );
 }
 
-function checkSignature({ number, tree }: Manifest, keys: readonly VerifierKey[]): VerifiedBackup['signature'] {
+function checkSignature(
+  folder: string,
+  { number, tree }: Manifest,
+  keys: readonly VerifierKey[],
+): VerifiedBackup['signature'] {
   const damage = (detail: string): BackupDamagedError => new BackupDamagedError(manifestName(number), detail);
   if (tree.checkpoint === undefined) {
     if (keys.length > 0) throw damage('it has no signed checkpoint');
@@ -74,7 +79,11 @@ function checkSignature({ number, tree }: Manifest, keys: readonly VerifierKey[]
   if (keys.length === 0) return 'unchecked';
   const verdict = verifyNote(note, keys);
   if (verdict === 'signed') return 'verified';
-  throw damage(
-    verdict === 'forged' ? 'the signature of its checkpoint is wrong' : 'its checkpoint is not signed by a given key',
+  if (verdict === 'forged') throw damage('the signature of its checkpoint is wrong');
+  const [by, known] = [note.signatures, keys].map((list) => list.map(({ id }) => id).join(', '));
+  throw new BackupForeignError(
+    folder,
+    `the checkpoint of ${manifestName(number)} is signed by the key ${by ?? ''}, but the given key is ` +
+      `${known ?? ''}: the key is of another server, or the server had another key at the time of the backup`,
   );
 }
