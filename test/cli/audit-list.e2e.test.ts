@@ -36,7 +36,7 @@ test('audit list prints a line for each event', async (t) => {
   const first = await make(server, 'lamp');
   const last = await make(server, 'bulb');
   const line = (name: string): string =>
-    `${time}  ObjectCreated  widgets.example.com/${name}  admin \\(create\\)  ` +
+    `${time}  \\d+  ObjectCreated  widgets.example.com/${name}  admin \\(create\\)  ` +
     `from 127.0.0.1, request make-${name}\n`;
   const both = await audit(server, ['list', ...ofWidgets]);
   t.match(both, { code: 0, out: new RegExp(`^${line('lamp')}${line('bulb')}$`, 'u') }, both.err);
@@ -46,6 +46,11 @@ test('audit list prints a line for each event', async (t) => {
   t.match(since.out, new RegExp(`^${line('bulb')}$`, 'u'));
   const until = await audit(server, ['list', ...ofWidgets, '--until', first]);
   t.match(until.out, new RegExp(`^${line('lamp')}$`, 'u'));
+  for (const option of ['--since', '--until'])
+    t.match(await audit(server, ['list', option, 'abc']), {
+      code: 1,
+      err: new RegExp(`^ledgerplane: ${option} must be a time .*, or a position of the log, is "abc"\n$`, 'u'),
+    });
   t.match(await audit(server, ['list', '--name', 'no,such=name', '--until', first]), {
     code: 0,
     out: '',

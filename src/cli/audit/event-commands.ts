@@ -24,7 +24,12 @@ export function addEventCommands(audit: Command, { context, connected }: Listing
       .option('--request-id <id>', 'the event that this request wrote')
       .option('--correlation <id>', 'all events that this request caused, including events of reconcilers')
       .option('--where <selector>', 'further conditions, as in a fieldSelector: event=ObjectDeleted,plugin=blog')
-      .option('--output <form>', 'text, or json for JSON lines', 'text');
+      .option('--output <form>', 'text, or json for JSON lines', 'text')
+      .addHelpText(
+        'after',
+        '\nA line has the time and the position of the event. To list the event in "because of <id>", use\n' +
+          '--where id=<id>.',
+      );
   selecting(audit.command('list').description('print events of the whole log'))
     .option('--since <moment>', 'only events from this time (RFC 3339) or position on')
     .option('--until <moment>', 'only events up to this time (RFC 3339) or position')

@@ -33,6 +33,7 @@ export function eventLine(event: Json, colours: Colours): string {
   const subject = `${shownText(event, 'type')}/${shownText(event, 'name')}`;
   const parts = [
     shownText(event, 'time'),
+    shownText(event, 'position'),
     colour === undefined ? kind : `${colour}${kind}${reset}`,
     subject,
     `${shownText(event, 'actor')} (${shownText(event, 'verb')})`,

@@ -68,6 +68,15 @@ export async function conditionsOf(options: EventOptions, { client, path }: Type
   return [...ofType, ...equal, ...(where === undefined ? [] : [where])];
 }
 
+/** @throws CommandFailure if the value of `option` is neither a position nor the beginning of a time. */
+export function assertMoment(option: '--since' | '--until', moment: string | undefined): void {
+  if (moment === undefined || /^(?:\d+$|\d{4}-\d{2}-\d{2}t)/iu.test(moment)) return;
+  throw commandError(
+    `${option} must be a time (RFC 3339), such as 2026-01-31T08:00:00Z, or a position of the log, ` +
+      `is ${JSON.stringify(moment)}`,
+  );
+}
+
 /**
  * Returns the condition that an event is at or after (`>=`), or at or before (`<=`) a moment: a position of the log or
  * a time. Returns no condition if `moment` is undefined.

@@ -3,6 +3,7 @@ import { listOf, textOf } from '../answer-member.ts';
 import type { CommandContext } from '../command-context.ts';
 import { connect } from '../connection.ts';
 import {
+  assertMoment,
   boundOf,
   conditionsOf,
   eventsPath,
@@ -28,6 +29,8 @@ const pageMax = 500;
 export async function listEvents(options: ListOptions, context: CommandContext): Promise<void> {
   const { since, until, newest = false } = options;
   const limit = limitOf(options.limit ?? '20');
+  assertMoment('--since', since);
+  assertMoment('--until', until);
   const print = printerFor(options, context);
   const { client, domain } = await connect(options, context);
   const path = eventsPath(domain);
