@@ -44,13 +44,16 @@ export type NamedPath = {
   /** Whether the path supports `at`, which selects a past state. */
   readonly hasPast?: boolean;
   readonly isWatch?: boolean;
+  /** Whether all unknown names are refused. */
+  readonly isStrict?: boolean;
   /** The parameters of this path, in addition to those of all paths. */
   readonly own?: readonly string[];
 };
 
 /**
  * Refuses a misspelt parameter: the server would otherwise ignore the parameter and return a wrong result. Also refuses
- * `at` on a path without past states. Other unknown names are ignored, because tools send their own parameters.
+ * `at` on a path without past states. Other unknown names are ignored, because tools send their own parameters, unless
+ * the path is strict.
  */
 export function checkParameterNames(query: URLSearchParams, path: NamedPath = {}): Problem | undefined {
   if (query.size === 0) return undefined;
@@ -61,11 +64,18 @@ export function checkParameterNames(query: URLSearchParams, path: NamedPath = {}
   return undefined;
 }
 
-function refusedName(given: string, { own = [], ...path }: NamedPath): string | undefined {
-  if (knownNames.has(given) || own.includes(given) || kubernetesNames.has(given) || given.length > lengthMax)
-    return undefined;
-  return given.toLowerCase() === 'at' ? refusedAt(given, path) : misspeltName(given, own);
+function refusedName(given: string, { own = [], isStrict, ...path }: NamedPath): string | undefined {
+  if (knownNames.has(given) || own.includes(given) || kubernetesNames.has(given)) return undefined;
+  const unknown = isStrict === true ? `there is no query parameter ${shownName(given)}` : undefined;
+  if (given.length > lengthMax) return unknown;
+  return given.toLowerCase() === 'at' ? refusedAt(given, path) : (misspeltName(given, own) ?? unknown);
 }
+
+function shownName(given: string): string {
+  return JSON.stringify(given.length > shownLengthMax ? `${given.slice(0, shownLengthMax)}…` : given);
+}
+
+const shownLengthMax = 100;
 
 function refusedAt(given: string, { hasPast, isWatch }: NamedPath): string | undefined {
   if (isWatch === true)

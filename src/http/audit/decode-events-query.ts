@@ -37,7 +37,7 @@ const ofObjectsOnly = ['page', 'size', 'at'];
 const partNames = ['object', 'change', 'data'] as const;
 
 export function decodeEventsQuery(parameters: URLSearchParams, log: LogIdentity): Decoded<EventsQuery> {
-  const misnamed = checkParameterNames(parameters, { own: ['include'] }) ?? ownProblem(parameters);
+  const misnamed = checkParameterNames(parameters, { own: ['include'], isStrict: true }) ?? ownProblem(parameters);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const selected = decodeEventSelector(parameters);
   if (!selected.ok) return selected;
@@ -88,6 +88,7 @@ export function decodeEventSelector(parameters: URLSearchParams): Decoded<EventS
   const bound = bindFields(
     fields.requirements.filter((requirement) => !isPlace(requirement)),
     selectableFields,
+    'fields',
   );
   if (!bound.ok) return refused(bound.problem);
   const places = fields.requirements.filter(isPlace);

@@ -8,6 +8,8 @@ import { isPosition, shown, type Decoded } from '../resources/decode-list-query.
 type Range = {
   readonly from: bigint;
   readonly until: bigint;
+  /** The operands of the conditions that set the ends, for messages. */
+  readonly named: { readonly from?: bigint; readonly until?: bigint };
 };
 
 /** The ranges that a selector requests. A range without a condition is undefined. */
@@ -39,7 +41,7 @@ export type PositionRange = {
 };
 
 const last = 10n ** 30n;
-const everything: Range = { from: 1n, until: last };
+const everything: Range = { from: 1n, until: last, named: {} };
 const operators = '=, <, <=, > and >=';
 
 export function decodeRange(requirements: readonly FieldRequirement[]): Decoded<AskedRange> {
@@ -69,13 +71,15 @@ function narrow(range: Range, requirement: FieldRequirement, operandOf: Operand)
     return refused(`${field}: must be ${wanted}, is ${shown(comparison.text)}`);
   }
   const { from = range.from, until = range.until } = comparison.ends(operand);
+  const [isLater, isEarlier] = [from > range.from, until < range.until];
+  const named = { ...range.named, ...(isLater ? { from: operand } : {}), ...(isEarlier ? { until: operand } : {}) };
   return {
     ok: true,
-    value: { from: from > range.from ? from : range.from, until: until < range.until ? until : range.until },
+    value: { from: isLater ? from : range.from, until: isEarlier ? until : range.until, named },
   };
 }
 
-type Ends = (operand: bigint) => Partial<Range>;
+type Ends = (operand: bigint) => Partial<Pick<Range, 'from' | 'until'>>;
 
 /** The range that each operator allows, by operand. */
 const endsOf: Readonly<Record<'<' | '<=' | '>' | '>=' | '=', Ends>> = {
@@ -130,20 +134,24 @@ export function resolveRange({ position, time }: AskedRange, places: Places): De
 
 function positionProblem(range: Range | undefined, { first, head, isKnown }: Places): Problem | undefined {
   if (range === undefined) return undefined;
-  const asked = [range.from, range.until].filter((end) => end > 1n && end < last).map(logPosition);
-  const foreign = asked.find((end) => !isKnown(end));
+  const { named } = range;
+  const asked = [
+    [range.from, named.from ?? range.from],
+    [range.until, named.until ?? range.until],
+  ] as const;
+  const foreign = asked.find(([end]) => end > 1n && end < last && !isKnown(logPosition(end)));
   if (foreign !== undefined)
     return problem(
       'expired',
-      `fieldSelector: position ${foreign.toString()} belongs to another epoch of the event log`,
+      `fieldSelector: position ${foreign[1].toString()} belongs to another epoch of the event log`,
     );
   // A caller that polls for new events requests the empty range from head + 1.
   if (range.from > head + 1n)
     return problem(
       'bad-request',
-      `fieldSelector: position ${range.from.toString()} is beyond the head of the log, ${head.toString()}`,
+      `fieldSelector: position ${(named.from ?? range.from).toString()} is beyond the head of the log, ${head.toString()}`,
     );
-  return range.until < first ? early(`position ${range.until.toString()}`) : undefined;
+  return range.until < first ? early(`position ${(named.until ?? range.until).toString()}`) : undefined;
 }
 
 function timeProblem(range: Range | undefined, { now, first, positionAt }: Places): Problem | undefined {

@@ -5,6 +5,7 @@ import type { AuditProgress } from '../../read/audit-progress.ts';
 import type { Selection } from '../../resource/query/list-query.ts';
 import type { Watched, WatchPlan, WatchStart } from '../../watch/watch-plan.ts';
 import { problem, type Problem } from '../problem.ts';
+import { checkParameterNames } from '../query-names.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
 import { decodeWatchQuery } from '../watch/decode-watch-query.ts';
 import type { WatchRequest } from '../watch/watching.ts';
@@ -75,6 +76,8 @@ function isSameScope(one: EventScope, other: EventScope): boolean {
 }
 
 function selectorProblem(query: URLSearchParams): Problem | undefined {
+  const misnamed = checkParameterNames(query, { own: ['include'], isWatch: true, isStrict: true });
+  if (misnamed !== undefined) return misnamed;
   const selector = decodeEventSelector(query);
   if (!selector.ok) return selector.problem;
   const [place] = selector.value.places;

@@ -6,17 +6,21 @@ export type BoundFields =
   | { readonly ok: true; readonly requirements: readonly IndexRequirement[] }
   | { readonly ok: false; readonly problem: string };
 
-/** Binds the requirements of a field selector to the indexes of a type. Only indexed values can be used (seed 2.6). */
+/**
+ * Binds the requirements of a field selector to the indexes of a type. Only indexed values can be used (seed 2.6).
+ * `noun` names the indexes in messages.
+ */
 export function bindFields(
   requirements: readonly FieldRequirement[],
   indexes: readonly IndexDefinition[],
+  noun = 'indexed fields',
 ): BoundFields {
   const bound: IndexRequirement[] = [];
   for (const requirement of requirements) {
     const place = indexOf(indexes, requirement.field);
     const index = place === undefined ? undefined : indexes[place];
     if (place === undefined || index === undefined)
-      return { ok: false, problem: `fieldSelector: ${notSupported(requirement.field, indexes)}` };
+      return { ok: false, problem: `fieldSelector: ${notSupported(requirement.field, indexes, noun)}` };
     if (requirement.operator === '^=' && index.type !== 'string') {
       return {
         ok: false,
@@ -58,13 +62,13 @@ function bind(requirement: FieldRequirement, place: number, index: IndexDefiniti
 }
 
 /** Returns the refusal in Kubernetes' words, because clients of Kubernetes search error messages for these words. */
-function notSupported(field: string, indexes: readonly IndexDefinition[]): string {
+function notSupported(field: string, indexes: readonly IndexDefinition[], noun: string): string {
   const label = JSON.stringify(truncatedField(field)).slice(1, -1);
-  return `field label not supported: ${label}; ${indexedFields(indexes)}`;
+  return `field label not supported: ${label}; ${indexedFields(indexes, noun)}`;
 }
 
-export function indexedFields(indexes: readonly IndexDefinition[]): string {
-  return `the indexed fields are ${indexes.map(({ name }) => name).join(', ')}`;
+export function indexedFields(indexes: readonly IndexDefinition[], noun = 'indexed fields'): string {
+  return `the ${noun} are ${indexes.map(({ name }) => name).join(', ')}`;
 }
 
 export function truncatedField(field: string): string {

@@ -200,7 +200,7 @@ test('what cannot be is refused with its reason', async (t) => {
   await someWrites(server);
   const { metadata } = await listEvents(server, { limit: '1' });
   const refused: readonly (readonly [Readonly<Record<string, string>>, number, RegExp])[] = [
-    [{ where: 'colour=red' }, 400, /field label not supported: colour; .*actor.*time, position/u],
+    [{ where: 'colour=red' }, 400, /field label not supported: colour; the fields are .*actor.*time, position/u],
     [{ where: 'time>=yesterday' }, 400, /time: must be an RFC 3339 time.*yesterday/u],
     [{ where: 'time^=2026' }, 400, /time: accepts =, <, <=, > and >=, each with one value/u],
     [{ where: 'time>=2999-01-01T00:00:00Z' }, 400, /2999-01-01T00:00:00.000Z is in the future/u],
@@ -208,6 +208,8 @@ test('what cannot be is refused with its reason', async (t) => {
     [{ where: 'position>=first' }, 400, /position: must be a log position/u],
     [{ where: 'position>=999999' }, 400, /position 999999 is beyond the head of the log, \d+/u],
     [{ where: `position<=${'9'.repeat(20)}` }, 410, /belongs to another epoch/u],
+    [{ where: `position>1${'0'.repeat(19)}5` }, 410, /position 100000000000000000005 belongs to another epoch/u],
+    [{ where: 'position>999999' }, 400, /position 999999 is beyond the head of the log, \d+/u],
     [{ where: 'position>5,position<5' }, 400, /position: the range of the conditions is empty/u],
     [
       { where: 'time>2026-01-02T00:00:00Z,time<2026-01-01T00:00:00Z' },
@@ -217,6 +219,9 @@ test('what cannot be is refused with its reason', async (t) => {
     [{ labelSelector: 'a=b' }, 400, /events have no labels/u],
     [{ fieldselector: 'actor=admin' }, 400, /no query parameter "fieldselector"; did you mean "fieldSelector"/u],
     [{ inclde: 'object' }, 400, /no query parameter "inclde"; did you mean "include"/u],
+    [{ actor: 'joe' }, 400, /there is no query parameter "actor"/u],
+    [{ watch: 'true', actor: 'joe' }, 400, /there is no query parameter "actor"/u],
+    [{ ['n'.repeat(300)]: '' }, 400, /there is no query parameter "n{100}…"/u],
     [{ include: 'secrets' }, 422, /must be object, change or data/u],
     [{ sort: 'actor' }, 400, /sort: must be "position"/u],
     [{ page: '2' }, 400, /page: is not a parameter of lists of events/u],
@@ -239,5 +244,7 @@ test('what cannot be is refused with its reason', async (t) => {
     t.equal(answer.status, status, `${JSON.stringify(wanted)}: ${text}`);
     t.match(text.replaceAll('\\"', '"'), detail);
   }
+  const tools = 'pretty=true&timeout=5s&fieldManager=a&_=1';
+  t.equal((await server.call(`${eventsPath}?${tools}`)).status, 200, 'parameters of tools are ignored');
   t.equal((await server.call(eventsPath, { method: 'POST', body: {} })).status, 405);
 });
