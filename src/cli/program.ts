@@ -174,7 +174,7 @@ function addHistory(program: Command, context: CommandContext): void {
     .option('--limit <number>', 'the maximum number of events; by default 20')
     .option('--uid <uid>', 'only events of the object with this uid; default: of all objects that had the name')
     .option('--output <form>', 'text or json; by default text')
-    .addHelpText('after', '\n<type> is <plural> or <plural>.<group>. The newest event comes first.')
+    .addHelpText('after', '\n<type> is <plural>, a kind, or either with .<group>. The newest event comes first.')
     .action(async (type: string, name: string, options: HistoryOptions) =>
       (await import('./history/history-command.ts')).printHistory(type, name, options, context),
     );

@@ -122,8 +122,15 @@ test('files that cannot be continued are left as they are, with a reason', async
   t.match(await run('--output', '.', '--resume'), { code: 2, err: /\. cannot be read \(EISDIR\)/u });
   for (const content of ['', '{"kind":"Expo']) {
     writeFileSync(join(folder, 'log'), content);
-    t.match(await run('--output', 'log', '--resume'), { code: 0, err: /^exported leaves 0 to \d+ to log\n$/u });
+    t.match(await run('--output', 'log', '--resume'), {
+      code: 0,
+      err: /^ledgerplane: log has no complete line of an export: a new export begins\nexported leaves 0 to \d+ to log\n$/u,
+    });
   }
+  t.match(await run('--output', 'other', '--resume'), {
+    code: 0,
+    err: /^ledgerplane: other does not exist: a new export begins\nexported leaves 0 to \d+ to other\n$/u,
+  });
 });
 
 test('a range begins with the place that --from names, and messages name that place', async (t) => {

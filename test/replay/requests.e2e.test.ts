@@ -164,6 +164,13 @@ test('the command prints what differs, the state and the changes, and its exit c
   const printed = await run('replay', '--print', '--type', widgets, '--until', first);
   t.match(JSON.parse(printed.out), { metadata: { name: 'w' }, spec: { size: 1 } });
   t.match(printed.err, new RegExp(`^position ${first}: `, 'mu'));
+  const none = await run('replay', '--print', '--type', widgets, '--name', 'none');
+  t.match(none, { code: 0, out: '', err: /nothing to print: the log has no object with --type \S+ --name none at/u });
+  t.match(await run('replay', '--type', widgets), {
+    code: 1,
+    err: /--type and --name select .*: use them with --print/u,
+  });
+  t.match(await run('replay', '--print', '--name', 'w'), { code: 1, err: /--name requires --type/u });
   const later = new Date(Date.now() + 3_600_000).toISOString();
   t.match(await run('replay', '--until', later), { code: 1, err: /is in the future/u });
   const changes = await run('diff', first, String(BigInt(first) + 2n), '--type', widgets);

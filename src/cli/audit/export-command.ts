@@ -46,7 +46,10 @@ async function continuedIn(name: string, options: ExportOptions, context: Comman
   const path = resolve(context.folder, name);
   const begun = await begunExport(path, name);
   if (begun === undefined) {
-    if (existsSync(path)) unlinkSync(path);
+    const isThere = existsSync(path);
+    const found = isThere ? 'has no complete line of an export' : 'does not exist';
+    context.stderr.write(`ledgerplane: ${printable(name)} ${found}: a new export begins\n`);
+    if (isThere) unlinkSync(path);
     await writtenTo(name, options, context);
     return;
   }

@@ -38,8 +38,28 @@ export async function replay(
   stoppedReplays: () => Promise<StoppedReplays>,
 ): Promise<boolean> {
   const { until, print, type, name } = options;
+  if (name !== undefined && type === undefined)
+    throw commandError('--name requires --type: a name is unique only within its type');
+  if (print !== true && type !== undefined)
+    throw commandError('--type and --name select the objects to print: use them with --print');
   const lines = await ask('replays', given({ until, print, type, name }), { options, context, stoppedReplays });
-  return shown(lines, options.print === true, context);
+  let isPrinted = false;
+  const output = {
+    write: (text: string) => {
+      isPrinted = true;
+      context.output.write(text);
+    },
+  };
+  const isEqual = await shown(lines, print === true, print === true ? { ...context, output } : context);
+  if (print === true && !isPrinted) {
+    const sought = [
+      ...(type === undefined ? [] : [`--type ${type}`]),
+      ...(name === undefined ? [] : [`--name ${name}`]),
+    ];
+    const selected = sought.length === 0 ? '' : ` with ${printable(sought.join(' '))}`;
+    context.stderr.write(`ledgerplane: nothing to print: the log has no object${selected} at this position\n`);
+  }
+  return isEqual;
 }
 
 type Moments = {
