@@ -58,13 +58,17 @@ test('a plugin has pages, which follow an upgrade and a stop without a reload', 
     await writePlugin(root, 'garden', garden('2'));
     await page.getByText('edition 2 of garden 2.0.0, en').waitFor();
     t.equal(await spacing(page, '.garden-2'), '2px');
-    t.equal(await page.locator('link[href$="index.css"]').count(), 1, 'the former style sheet is removed');
+    t.equal(
+      await page.locator('link[href*="/garden/"][href$="index.css"]').count(),
+      1,
+      'the former style sheet is removed',
+    );
     t.match(page.url(), /\/apps\/garden\/plots\/7\?from=start$/u);
 
     await setEnabled(false);
     await page.getByText('The plugin garden is not running').waitFor();
     t.equal(await page.getByRole('link', { name: 'My plots' }).count(), 0);
-    t.equal(await page.locator('link[href$="index.css"]').count(), 0);
+    t.equal(await page.locator('link[href*="/garden/"][href$="index.css"]').count(), 0);
     await checkLook(t, page);
     await picture('front-end-stopped');
     await setEnabled(true);
