@@ -89,15 +89,15 @@ test('each entry point can be imported, and its types compile without skipLibChe
   const names = Object.keys(manifest.exports)
     .filter((name) => name !== './package.json')
     .map((name) => `ledgerplane${name.slice(1)}`);
-  const script = names.map((name, index) => `import * as e${String(index)} from '${name}';`).join('\n');
-  const used = `console.log(${names.map((_name, index) => `Object.keys(e${String(index)}).length > 0`).join(', ')});\n`;
-  await writeFile(join(app, 'entries.mjs'), `${script}\n${used}`);
+  await writeFile(join(app, 'entries.mjs'), importing(names));
   t.match(await run(app, process.execPath, ['entries.mjs']), {
     code: 0,
     printed: `${names.map(() => 'true').join(' ')}\n`,
   });
   await writeFile(join(app, 'package.json'), '{"type":"module"}');
-  await writeFile(join(app, 'entries.ts'), `${script}\n${used}${typeChecks}`);
+  // Front ends are built with Vue and Vite, whose types these entry points need: test/cli/plugin compiles one.
+  const typed = names.filter((name) => !name.startsWith('ledgerplane/console-kit'));
+  await writeFile(join(app, 'entries.ts'), `${importing(typed)}${typeChecks}`);
   for (const form of [
     ['--module', 'nodenext'],
     ['--module', 'esnext', '--moduleResolution', 'bundler'],
@@ -107,6 +107,13 @@ test('each entry point can be imported, and its types compile without skipLibChe
     t.match(compiled, { code: 0, printed: '' }, form.join(' '));
   }
 });
+
+/** A module that imports the entry points, and prints whether each has exports. */
+function importing(names: readonly string[]): string {
+  const script = names.map((name, index) => `import * as e${String(index)} from '${name}';`).join('\n');
+  const used = names.map((_name, index) => `Object.keys(e${String(index)}).length > 0`).join(', ');
+  return `${script}\nconsole.log(${used});\n`;
+}
 
 /** Lines that compile only if the declarations of the package have types, and not `any`. */
 const typeChecks = `
