@@ -139,7 +139,7 @@ export class ProviderLogIn {
     const { clock, fetch, client, onProblem, verifier } = this.#dependencies;
     const server = await this.#server.get();
     const given = oauth.validateAuthResponse(server, this.#client, parameters, flow.state);
-    if (!parameters.has('code')) return invalidToken;
+    if (parameters.getAll('code').length !== 1) return invalidToken;
     const authentication = authenticationOf(client, server);
     const response = await withinProviderTime(clock, async (signal) =>
       oauth.authorizationCodeGrantRequest(server, this.#client, authentication, given, redirectUri, flow.verifier, {

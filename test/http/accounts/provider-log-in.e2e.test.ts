@@ -229,6 +229,15 @@ test('an answer of the provider that is not valid for this log-in is refused', a
   t.equal((await logIn()).status, 303);
 });
 
+test('a redirect with two codes is a failed log-in of this browser, not a failure of the provider', async (t) => {
+  const { provider, browser, begin, lines } = await given(t);
+  const twice = new URL(await begin());
+  twice.searchParams.append('code', 'another');
+  t.equal((await browser.visit(twice.href)).status, 401);
+  t.strictSame(provider.requests.token, []);
+  t.notMatch(lines.join(''), /cannot use the identity provider/u);
+});
+
 test('a user that the provider does not log in gets a page, without text of the provider', async (t) => {
   const { provider, logIn } = await given(t);
   provider.behaviour.denies = 'access_denied';
