@@ -1,4 +1,5 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { test, type Test } from 'tap';
@@ -91,6 +92,30 @@ test('a front end has limits', async (t) => {
   t.equal(await problemOf(t, named(frontEndNameLengthMax)), undefined);
   t.match(await problemOf(t, named(frontEndNameLengthMax + 1)), /names must have at most 128 characters/u);
   t.match(await problemOf(t, { ...entry, 'console/a b.js': '' }), /only letters, digits/u);
+});
+
+test('a file is read only if it is still the same, and never through a link or a pipe', async (t) => {
+  const path = await temporaryFolder(t);
+  const file = join(path, 'console', 'index.js');
+  await mkdir(dirname(file));
+  await writeFile(file, 'one');
+  await writeFile(join(path, 'other'), 'one');
+  const opened = await readFrontEnd({ path, name: 'garden', bundled: false }, 'console');
+  const read = async (): Promise<string | undefined> =>
+    opened.ok ? (await opened.frontEnd.files.get('index.js')?.read())?.toString() : opened.problem;
+  t.equal(await read(), 'one');
+  await writeFile(file, 'two');
+  t.equal(await read(), undefined);
+  await rm(file);
+  t.equal(await read(), undefined);
+  await symlink('../other', file);
+  t.equal(await read(), undefined);
+  await rm(file);
+  execFileSync('mkfifo', [file]);
+  t.equal(await read(), undefined);
+  await rm(file);
+  await writeFile(file, 'one');
+  t.equal(await read(), 'one');
 });
 
 test('spec.console is the path of a folder named console', async (t) => {

@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 
+import { frontEndsKeptBytesMax } from '../../limits/plugins.ts';
 import {
   frontEndModule,
   frontEndStyles,
@@ -14,6 +13,7 @@ import { jsonAnswer } from '../answer.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
 import { platformApiVersion } from '../platform/platform-type.ts';
 import { tagOf, type EncodedFile } from './encoded-file.ts';
+import { KeptFiles } from './kept-files.ts';
 
 /** The place of a file in the addresses `/console/plugins/<plugin>/<digest>/<name>`. */
 export type FrontEndPlace = { readonly plugin: string; readonly digest: string; readonly name: string };
@@ -28,12 +28,7 @@ export type ListedFrontEnd = {
   readonly styles?: string;
 };
 
-type Mounted = {
-  readonly version: string;
-  readonly frontEnd: FrontEnd;
-  /** The requested files, by name with the extension of the encoding: at most the whole front end. */
-  readonly loaded: Map<string, Promise<EncodedFile | undefined>>;
-};
+type Mounted = { readonly version: string; readonly frontEnd: FrontEnd };
 
 /**
  * Returns the place that the segments of a path name. The console's own pages of plugins, such as
@@ -48,13 +43,16 @@ export function frontEndPlace(segments: readonly string[]): FrontEndPlace | unde
 /** The front ends of the started plugins of this node, and their files. */
 export class FrontEnds implements FrontEndMounts {
   readonly #mounted = new Map<string, Mounted>();
+  readonly #kept = new KeptFiles(frontEndsKeptBytesMax);
 
   mount(plugin: string, version: string | undefined, frontEnd: FrontEnd): void {
-    this.#mounted.set(plugin, { version: version ?? '', frontEnd, loaded: new Map() });
+    this.unmount(plugin);
+    this.#mounted.set(plugin, { version: version ?? '', frontEnd });
   }
 
   unmount(plugin: string): void {
     this.#mounted.delete(plugin);
+    this.#kept.drop(`${plugin}/`);
   }
 
   /** Returns the front ends, sorted by the plugins' names. */
@@ -84,34 +82,17 @@ export class FrontEnds implements FrontEndMounts {
     { plugin, digest, name }: FrontEndPlace,
     accepts: (encoding: string) => boolean,
   ): Promise<EncodedFile | undefined> {
-    const mounted = this.#mounted.get(plugin);
+    const frontEnd = this.#mounted.get(plugin)?.frontEnd;
     const type = webTypes.get(extname(name));
-    if (mounted?.frontEnd.digest !== digest || type === undefined || !mounted.frontEnd.files.has(name))
-      return undefined;
-    const { files } = mounted.frontEnd;
+    if (frontEnd?.digest !== digest || type === undefined || !frontEnd.files.has(name)) return undefined;
+    const { files } = frontEnd;
     const chosen = webEncodings.find(({ name: each, extension }) => files.has(name + extension) && accepts(each));
-    return load(mounted, name + (chosen?.extension ?? ''), { type, encoding: chosen?.name });
+    const file = files.get(name + (chosen?.extension ?? ''));
+    return this.#kept.find(`${plugin}/${digest}/${name}${chosen?.extension ?? ''}`, async () => {
+      const bytes = await file?.read();
+      return bytes && { bytes, type, encoding: chosen?.name, etag: tagOf(bytes), isHashed: true };
+    });
   }
-}
-
-async function load(
-  { frontEnd, loaded }: Mounted,
-  name: string,
-  form: Pick<EncodedFile, 'type' | 'encoding'>,
-): Promise<EncodedFile | undefined> {
-  const known = loaded.get(name);
-  if (known !== undefined) return known;
-  const file = frontEnd.files.get(name);
-  const loading =
-    file === undefined
-      ? Promise.resolve(undefined)
-      : readFile(file.path).then(
-          (bytes) =>
-            hash('sha256', bytes) === file.sha256 ? { ...form, bytes, etag: tagOf(bytes), isHashed: true } : undefined,
-          () => undefined,
-        );
-  loaded.set(name, loading);
-  return loading;
 }
 
 /** Creates the route of the list of front ends. It requires the right `list` on `frontends`, which all users have. */

@@ -1,7 +1,9 @@
-/** A file of a front end: its absolute path, and the SHA-256 digest of the content when the front end was read. */
+/** A file of a front end. */
 export type FrontEndFile = {
-  readonly path: string;
+  /** The SHA-256 digest of the content when the front end was read. */
   readonly sha256: string;
+  /** Resolves with the content; with undefined if the file has changed or cannot be read. Never rejects. */
+  readonly read: () => Promise<Buffer | undefined>;
 };
 
 /** The built front end that a plugin adds to the console. */

@@ -1,11 +1,12 @@
 import { createHash, hash } from 'node:crypto';
-import { constants, type Dirent } from 'node:fs';
-import { open, readdir, realpath } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
 import { messageOf } from '../../base/error-message.ts';
 import { frontEndBytesMax, frontEndDepthMax, frontEndFilesMax, frontEndNameLengthMax } from '../../limits/plugins.ts';
 import { frontEndModule, webEncodings, webTypes, type FrontEnd, type FrontEndFile } from '../api/front-end.ts';
+import { readPlainFile } from './plain-file.ts';
 import type { PluginFolder } from './plugin-folder.ts';
 
 export type FrontEndRead =
@@ -85,22 +86,17 @@ class FrontEndReading {
     if (this.#files.size >= frontEndFilesMax)
       throw new FrontEndRefused(`has more than ${String(frontEndFilesMax)} files`);
     const path = join(this.#root, ...inside);
-    const bytes = await this.#readFile(path);
+    const bytes = await readPlainFile(path, frontEndBytesMax - this.#bytes);
+    if (bytes === undefined) throw new FrontEndRefused(`has more than ${String(frontEndBytesMax)} bytes`);
     this.#bytes += bytes.length;
-    this.#files.set(name, { path, sha256: hash('sha256', bytes) });
+    const sha256 = hash('sha256', bytes);
+    this.#files.set(name, { sha256, read: async () => readUnchanged(path, sha256) });
   }
+}
 
-  async #readFile(path: string): Promise<Uint8Array> {
-    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const { size } = await file.stat();
-      if (this.#bytes + size > frontEndBytesMax)
-        throw new FrontEndRefused(`has more than ${String(frontEndBytesMax)} bytes`);
-      return await file.readFile();
-    } finally {
-      await file.close();
-    }
-  }
+async function readUnchanged(path: string, sha256: string): Promise<Buffer | undefined> {
+  const bytes = await readPlainFile(path, frontEndBytesMax).catch(() => undefined);
+  return bytes !== undefined && hash('sha256', bytes) === sha256 ? bytes : undefined;
 }
 
 /** Returns the name without the extension of a compressed form. */
