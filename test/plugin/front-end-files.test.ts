@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 import { test, type Test } from 'tap';
 
@@ -40,7 +41,7 @@ const entry = { 'console/index.js': 'export default {}' };
 test('only files that the console serves, and their compressed forms, are parts of a front end', async (t) => {
   const read = await reading(t, {
     ...entry,
-    'console/index.js.br': 'x',
+    'console/index.js.br': brotliCompressSync('export default {}'),
     'console/index.js.map': '{}',
     'console/page.html': '<p>',
     'console/.env.js': 'x',
@@ -92,6 +93,16 @@ test('a front end has limits', async (t) => {
   t.equal(await problemOf(t, named(frontEndNameLengthMax)), undefined);
   t.match(await problemOf(t, named(frontEndNameLengthMax + 1)), /names must have at most 128 characters/u);
   t.match(await problemOf(t, { ...entry, 'console/a b.js': '' }), /only letters, digits/u);
+});
+
+test('a compressed form that is not that of its file is refused', async (t) => {
+  const wrong = /^spec.console "console": index.js.(?:br|gz) is not the compressed form of the file; build/u;
+  t.match(await problemOf(t, { ...entry, 'console/index.js.br': 'not brotli' }), wrong);
+  t.match(await problemOf(t, { ...entry, 'console/index.js.gz': gzipSync('of an earlier build') }), wrong);
+  t.match(await problemOf(t, { 'console/index.js': '', 'console/index.js.gz': gzipSync(Buffer.alloc(9e6)) }), wrong);
+  const right = { 'console/index.js.br': brotliCompressSync('export default {}'), 'console/gone.js.gz': 'x' };
+  t.equal(await problemOf(t, { ...entry, ...right }), undefined);
+  t.equal(await problemOf(t, { 'console/index.js': '', 'console/index.js.gz': gzipSync('') }), undefined);
 });
 
 test('a file is read only if it is still the same, and never through a link or a pipe', async (t) => {

@@ -6,6 +6,7 @@ import { extname, join } from 'node:path';
 import { messageOf } from '../../base/error-message.ts';
 import { frontEndBytesMax, frontEndDepthMax, frontEndFilesMax, frontEndNameLengthMax } from '../../limits/plugins.ts';
 import { frontEndModule, webEncodings, webTypes, type FrontEnd, type FrontEndFile } from '../api/front-end.ts';
+import { wrongForm } from './compressed-forms.ts';
 import { readPlainFile } from './plain-file.ts';
 import type { PluginFolder } from './plugin-folder.ts';
 
@@ -51,6 +52,7 @@ export function isWebFile(name: string): boolean {
 class FrontEndReading {
   readonly #root: string;
   readonly #files = new Map<string, FrontEndFile>();
+  readonly #contents = new Map<string, Uint8Array>();
   #bytes = 0;
 
   constructor(root: string) {
@@ -59,6 +61,9 @@ class FrontEndReading {
 
   async read(): Promise<ReadonlyMap<string, FrontEndFile>> {
     await this.#readFolder([]);
+    const wrong = await wrongForm(this.#contents);
+    if (wrong !== undefined)
+      throw new FrontEndRefused(`${wrong} is not the compressed form of the file; build the front end again`);
     return this.#files;
   }
 
@@ -89,6 +94,7 @@ class FrontEndReading {
     const bytes = await readPlainFile(path, frontEndBytesMax - this.#bytes);
     if (bytes === undefined) throw new FrontEndRefused(`has more than ${String(frontEndBytesMax)} bytes`);
     this.#bytes += bytes.length;
+    this.#contents.set(name, bytes);
     const sha256 = hash('sha256', bytes);
     this.#files.set(name, { sha256, read: async () => readUnchanged(path, sha256) });
   }
