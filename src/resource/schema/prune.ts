@@ -1,5 +1,5 @@
 import { isObject } from '../../base/guards.ts';
-import { escapeToken } from '../../base/reference-token.ts';
+import { unescapeToken } from '../../base/reference-token.ts';
 import type { Explained } from './schema-violations.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -28,23 +28,42 @@ export function prune(object: Members, explained: (object: Members) => readonly 
       .map((entry) => entry.pointer);
     if (found.length === 0) break;
     unknown.push(...found);
-    const copy = without(pruned, new Set(found), '');
+    const copy = without(pruned, cutsAt(found));
     pruned = isObject(copy) ? copy : pruned;
   }
   return { object: pruned, unknown };
 }
 
-function without(value: unknown, pointers: ReadonlySet<string>, at: string): unknown {
-  if (Array.isArray(value)) return value.map((element, index) => without(element, pointers, `${at}/${String(index)}`));
+/** The members below a value that are removed. */
+type Cuts = { isRemoved: boolean; readonly inner: Map<string, Cuts> };
+
+function cutsAt(pointers: readonly string[]): Cuts {
+  const root: Cuts = { isRemoved: false, inner: new Map() };
+  for (const pointer of pointers) {
+    let at = root;
+    for (const token of pointer.split('/').slice(1).map(unescapeToken)) {
+      const next: Cuts = at.inner.get(token) ?? { isRemoved: false, inner: new Map() };
+      at.inner.set(token, next);
+      at = next;
+    }
+    at.isRemoved = true;
+  }
+  return root;
+}
+
+/** Returns a copy without the removed members. Values that contain none are not copied: the object may be large. */
+function without(value: unknown, { inner }: Cuts): unknown {
+  if (Array.isArray(value)) {
+    const copy: unknown[] = [...(value as readonly unknown[])];
+    for (const [index, cuts] of inner) copy[Number(index)] = without(copy[Number(index)], cuts);
+    return copy;
+  }
   if (!isObject(value)) return value;
-  const entries = Object.entries(value).map(([member, inner]) => ({
-    member,
-    inner,
-    pointer: `${at}/${escapeToken(member)}`,
-  }));
   return Object.fromEntries(
-    entries
-      .filter(({ pointer }) => !pointers.has(pointer))
-      .map(({ member, inner, pointer }) => [member, without(inner, pointers, pointer)]),
+    Object.entries(value).flatMap(([member, each]) => {
+      const cuts = inner.get(member);
+      if (cuts?.isRemoved === true) return [];
+      return [[member, cuts === undefined ? each : without(each, cuts)]];
+    }),
   );
 }

@@ -40,16 +40,19 @@ export function explain(errors: readonly ErrorObject[], schema?: unknown): reado
       kept.push(error);
     }
   }
-  for (const error of kept)
+  for (const [index, error] of kept.entries())
     add({
       pointer: pointerOf(error),
-      detail: `${detailOf(error)}${meantBy(error, schema)}`,
+      detail: `${detailOf(error)}${index < hintsMax ? meantBy(error, schema) : ''}`,
       unknown: isUnknownMember(error),
       keyword: error.keyword,
     });
   choices.forEach(add);
   return [...entries.values()];
 }
+
+/** The most errors with a hint. A hint compares the name with all declared ones, and an object may have 10,000 errors. */
+const hintsMax = 16;
 
 /**
  * Removes the errors of a choice's branches from `kept`, and returns the removed errors. The branches' errors directly
@@ -150,8 +153,10 @@ function allowed(error: ErrorObject): unknown {
 const detailLengthMax = 200;
 
 function shortList(values: unknown): string {
-  const text = Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(', ') : JSON.stringify(values);
-  return shortened(text);
+  if (!Array.isArray(values)) return shortened(JSON.stringify(values));
+  // Each value has at least one character, so further values would not be shown.
+  const shown = values.slice(0, detailLengthMax);
+  return shortened(shown.map((value) => JSON.stringify(value)).join(', '));
 }
 
 /** Returns a short JSON text of any value, for messages. */

@@ -16,12 +16,16 @@ const listedMax = 16;
  * letters may differ.
  */
 export function nearWord(word: string, known: readonly string[]): string | undefined {
+  if (word.length > comparedLengthMax) return undefined;
   const far = word.length < 4 ? 1 : word.length < 12 ? 2 : 3;
   const near = known
     .map((each) => ({ each, distance: distance(word.toLowerCase(), each.toLowerCase(), far) }))
     .sort((left, right) => left.distance - right.distance)[0];
   return near !== undefined && near.distance <= far && near.distance < word.length ? near.each : undefined;
 }
+
+/** Longer words are not compared, because the time grows with the product of the lengths. */
+const comparedLengthMax = 64;
 
 /**
  * Returns the edit distance (insertion, deletion, substitution, transposition). If the lengths differ by more than
