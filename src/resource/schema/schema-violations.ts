@@ -51,7 +51,7 @@ export function explain(errors: readonly ErrorObject[], schema?: unknown): reado
   return [...entries.values()];
 }
 
-/** The most errors with a hint. A hint compares the name with all declared ones, and an object may have 10,000 errors. */
+/** The most errors with a hint, which compares the name with all declared ones: an object may have 10,000 errors. */
 const hintsMax = 16;
 
 /**
