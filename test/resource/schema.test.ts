@@ -267,6 +267,19 @@ test('the errors of an object with thousands of mistakes are explained in little
   t.equal(violations({ spec: { ['memberNam'.repeat(8)]: 1 } })[0]?.detail, 'is not known', 'a long name');
 });
 
+test('a value of an enumeration equals one of the allowed values', async (t) => {
+  const allowed = ['a', 0, 1.5, true, null, [1, 'x'], { a: 1, b: [2] }];
+  const { violations } = compiled(spec({ enum: allowed }));
+  for (const value of [...allowed, -0, { b: [2], a: 1 }]) t.strictSame(violations({ spec: value }), [], String(value));
+  for (const value of ['b', '0', 'null', false, 2, [], ['x', 1], { a: 1 }, {}])
+    t.match(violations({ spec: value }), [{ pointer: '/spec', detail: /^must be one of "a", 0, 1\.5, true, null, / }]);
+  const many = Array.from({ length: 5_000 }, (_, index) => `value${String(index)}`);
+  const long = compiled(spec({ type: 'array', items: { enum: many } }));
+  const before = process.cpuUsage();
+  t.strictSame(long.violations({ spec: Array<string>(100_000).fill('value4999') }), []);
+  t.ok(process.cpuUsage(before).user < 1_000_000, 'comparisons with all values took three seconds');
+});
+
 test('patterns that may take exponential time are recognized', async (t) => {
   for (const pattern of [
     '(a+)+',

@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { _, Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import formatsModule from 'ajv-formats';
 
@@ -7,6 +7,7 @@ import { isObject } from '../../base/guards.ts';
 import { validationErrorsMax } from '../../limits/requests.ts';
 import { compileRules } from '../rules/compile-rules.ts';
 import type { SchemaCheck, SchemaRules, Violation } from '../type/resource-type.ts';
+import { areDistinct, isAmong } from './equal-values.ts';
 import { compileDefaults, type FillDefaults } from './defaults/compile-defaults.ts';
 import type { CompilePart } from './defaults/default-problems.ts';
 import { checkSchema, checkTypeSchema, type CheckedSchema, type Schema } from './schema-check.ts';
@@ -195,6 +196,17 @@ function newValidator(validatorOptions: ConstructorParameters<typeof Ajv2020>[0]
     compile: (wanted: boolean) => (wanted ? areDistinct : () => true),
     error: { message: 'must not have equal items' },
   });
+  ajv.removeKeyword('enum');
+  // The built-in rule compares a value with each allowed one: a large list of countries takes a fifth of a second.
+  ajv.addKeyword({
+    keyword: 'enum',
+    schemaType: 'array',
+    compile: isAmong,
+    error: {
+      message: 'must be equal to one of the allowed values',
+      params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}`,
+    },
+  });
   return ajv;
 }
 
@@ -263,23 +275,4 @@ function isLarge(whole: unknown): boolean {
   };
   count(whole);
   return left < 0;
-}
-
-function areDistinct(items: readonly unknown[]): boolean {
-  const seen = new Set<string>();
-  for (const item of items) {
-    const text = canonical(item);
-    if (seen.has(text)) return false;
-    seen.add(text);
-  }
-  return true;
-}
-
-/** Returns the same text for equal values, independent of the order of members. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_member, inner: unknown) =>
-    isObject(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1)))
-      : inner,
-  );
 }
