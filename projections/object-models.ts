@@ -30,7 +30,7 @@ import type { SecretReader } from '../src/read/secrets.ts';
 import type { IndexKey, TypeKey } from '../src/resource/type/index-entry.ts';
 import type { ListQuery, OrderPlace, Selection } from '../src/resource/query/list-query.ts';
 import type { ResourceType } from '../src/resource/type/resource-type.ts';
-import { ContainedPositions } from './contained-positions.ts';
+import { ContainedPositions } from './positions/contained-positions.ts';
 import { Declarations } from './declarations.ts';
 import { EventTimes } from './event-times.ts';
 import { foldedCategories, foldEvent } from './fold-event.ts';
@@ -43,7 +43,7 @@ import type { LmdbTables, Writer } from './lmdb-tables.ts';
 import { ObjectIndexes, type OnUnindexed } from './object-indexes.ts';
 import { OlderRows } from './older-rows.ts';
 import { FoldedReferences } from './references/folded-references.ts';
-import { PositionWaiters } from './position-waiters.ts';
+import { PositionWaiters } from './positions/position-waiters.ts';
 import type { Fold } from './runner.ts';
 import { storedOf } from './row.ts';
 

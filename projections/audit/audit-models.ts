@@ -4,7 +4,7 @@ import { epochShift, logStart, type LogIdentity, type LogPosition, type Recorded
 import type { AuditProgress } from '../../src/read/audit-progress.ts';
 import type { WaitOptions } from '../../src/read/objects.ts';
 import type { Checkpoint } from '../checkpoint.ts';
-import { PositionWaiters } from '../position-waiters.ts';
+import { PositionWaiters } from '../positions/position-waiters.ts';
 import type { Fold } from '../runner.ts';
 import type { AuditPart } from './audit-part.ts';
 import type { AuditTables } from './audit-tables.ts';

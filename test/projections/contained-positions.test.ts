@@ -1,8 +1,8 @@
 /** Read models that fold only some events of the log contain every position up to its head. */
 import { test } from 'tap';
 
-import { ContainedPositions } from '../../projections/contained-positions.ts';
-import { PositionWaiters } from '../../projections/position-waiters.ts';
+import { ContainedPositions } from '../../projections/positions/contained-positions.ts';
+import { PositionWaiters } from '../../projections/positions/position-waiters.ts';
 import { logPosition, logStart, streamName, type LogPosition } from '../../src/log/log.ts';
 import type { WaitOptions } from '../../src/read/objects.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';

@@ -12,7 +12,7 @@ export const retireLinks = defineReconciler({
   reconcile: async ({ name, object, pluginClient, time }) => {
     const { deletionTimestamp, resourceVersion, finalizers = [] } = object?.metadata ?? {};
     if (object === undefined || deletionTimestamp === undefined || !finalizers.includes(retiring)) return;
-    const freeMs = Date.parse(deletionTimestamp) + (object.spec.goneSeconds ?? 0) * 1_000;
+    const freeMs = Date.parse(deletionTimestamp) + object.spec.goneSeconds * 1_000;
     const afterMs = freeMs - Date.parse(time);
     if (afterMs > 0) return { type: 'again', afterMs };
     await pluginClient.patch(

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../src/base/clock.ts';
-import type { LogPosition } from '../src/log/log.ts';
+import type { Clock, Timer } from '../../src/base/clock.ts';
+import type { LogPosition } from '../../src/log/log.ts';
 
 type Outcome = 'reached' | 'timeout' | 'aborted';
 

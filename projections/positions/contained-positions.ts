@@ -1,6 +1,6 @@
-import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
-import type { WaitOptions } from '../src/read/objects.ts';
-import type { Fold } from './runner.ts';
+import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
+import type { WaitOptions } from '../../src/read/objects.ts';
+import type { Fold } from '../runner.ts';
 
 type Outcome = 'reached' | 'timeout' | 'aborted';
 
