@@ -154,9 +154,12 @@ const detailLengthMax = 200;
 
 function shortList(values: unknown): string {
   if (!Array.isArray(values)) return shortened(JSON.stringify(values));
-  // Each value has at least one character, so further values would not be shown.
-  const shown = values.slice(0, detailLengthMax);
-  return shortened(shown.map((value) => JSON.stringify(value)).join(', '));
+  let text = '';
+  for (const value of values) {
+    text += `${text === '' ? '' : ', '}${JSON.stringify(value)}`;
+    if (text.length > detailLengthMax) break;
+  }
+  return shortened(text);
 }
 
 /** Returns a short JSON text of any value, for messages. */
