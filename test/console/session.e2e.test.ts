@@ -98,6 +98,6 @@ test('a page without the right to it says so, until the right is given', withBro
     // The page reads the rights again when the window gets the focus.
     await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
     await page.getByText('No Post yet').waitFor({ timeout: 30_000 });
-    await types.getByRole('link', { name: 'Post' }).waitFor();
+    await types.getByRole('link', { name: 'Post', exact: true }).waitFor();
   });
 });

@@ -81,7 +81,10 @@ test('a post author writes a post with the keyboard alone', withBrowser, async (
   const author = await userWith('paula', 'content-posts-manage');
   await stage.visit(t, author, async ({ page, open }) => {
     await open('/');
-    await page.getByRole('navigation', { name: 'Pages and types' }).getByRole('link', { name: 'Post' }).waitFor();
+    await page
+      .getByRole('navigation', { name: 'Pages and types' })
+      .getByRole('link', { name: 'Post', exact: true })
+      .waitFor();
     await page.keyboard.press('Control+k');
     await page.keyboard.type('post');
     await page.getByRole('option', { name: /Post/u }).first().waitFor();
