@@ -77,19 +77,19 @@ test('an auditor reads and verifies everything, and changes nothing', withBrowse
   });
 });
 
-test('a post author writes a post with the keyboard alone', withBrowser, async (t) => {
-  const author = await userWith('paula', 'content-posts-manage');
-  await stage.visit(t, author, async ({ page, open }) => {
+test('a keeper of widgets creates one with the keyboard alone', withBrowser, async (t) => {
+  const keeper = await userWith('paula', 'example-widgets-manage');
+  await stage.visit(t, keeper, async ({ page, open }) => {
     await open('/');
-    await page
-      .getByRole('navigation', { name: 'Pages and types' })
-      .getByRole('link', { name: 'Post', exact: true })
-      .waitFor();
+    await page.getByRole('navigation', { name: 'Pages and types' }).getByRole('link', { name: 'Widget' }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('post');
-    await page.getByRole('option', { name: /Post/u }).first().waitFor();
+    await page.keyboard.type('widget');
+    await page
+      .getByRole('option', { name: /Widget/u })
+      .first()
+      .waitFor();
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/posts');
+    await page.waitForURL('**/widgets');
     await tabTo(page, 'New');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/create/**');
@@ -103,7 +103,7 @@ test('a post author writes a post with the keyboard alone', withBrowser, async (
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'by-keyboard' }).waitFor();
   });
-  t.equal((await stage.server.call('/apis/content.svc.run/v1alpha1/posts/by-keyboard')).status, 200);
+  t.equal((await stage.server.call('/apis/example.com/v1alpha1/widgets/by-keyboard')).status, 200);
 });
 
 /** Presses Tab until the element with this name has the focus. */
