@@ -19,27 +19,28 @@ export type IdentityContext = {
 };
 
 /**
- * Determines the credentials. Prompts for the password if `--user` is set without LEDGERPLANE_PASSWORD. Without `--user`,
- * LEDGERPLANE_PASSWORD has no effect. `--user` takes precedence over a token in the environment.
+ * Determines the credentials. Prompts for the password if `--user` is set without LEDGERPLANE_PASSWORD. `--user` takes
+ * precedence over a token in the environment.
  */
 export async function identityOf(
   user: string | undefined,
   { environment, passwordFile, url, context }: IdentityContext,
 ): Promise<Identity> {
   const { LEDGERPLANE_TOKEN: token, LEDGERPLANE_PASSWORD: given } = environment;
-  if (user === undefined)
-    return token === undefined ? administratorOf(passwordFile, url) : { kind: 'token', token: tokenText(token) };
+  if (user === undefined && token !== undefined) return { kind: 'token', token: tokenText(token) };
+  const name = user ?? defaultUser;
   // HTTP Basic separates name and password at the first colon.
-  if (user === '' || user.includes(':')) throw usageError('--user must be a user name without ":"');
-  if (given !== undefined) return { kind: 'user', name: user, password: given };
+  if (name === '' || name.includes(':')) throw usageError('--user must be a user name without ":"');
+  if (given !== undefined) return { kind: 'user', name, password: given };
+  if (user === undefined) return administratorOf(passwordFile, url);
   if (context.input.isTTY !== true)
     throw usageError(
-      `cannot prompt for the password of ${JSON.stringify(user)} without a terminal: set LEDGERPLANE_PASSWORD`,
+      `cannot prompt for the password of ${JSON.stringify(name)} without a terminal: set LEDGERPLANE_PASSWORD`,
     );
   return {
     kind: 'user',
-    name: user,
-    password: await askSecret(`password of ${JSON.stringify(user)}: `, context),
+    name,
+    password: await askSecret(`password of ${JSON.stringify(name)}: `, context),
   };
 }
 

@@ -155,13 +155,10 @@ export class ServerClient {
       if (detail !== undefined && !words.includes(detail))
         lines.push(`${printable(textOf(violation, 'pointer') ?? '')}: ${printable(detail)}`);
     }
-    if (status === 401 && this.#identity.kind === 'user') {
-      const { name, passwordFile } = this.#identity;
+    if (status === 401 && this.#identity.kind === 'user' && this.#identity.passwordFile !== undefined) {
       lines.push(
-        passwordFile === undefined
-          ? `the command logged in as the user ${JSON.stringify(name)}`
-          : `the password in ${passwordFile} is no longer the password of ${name}: ` +
-              'set LEDGERPLANE_TOKEN, or use --user',
+        `the password in ${this.#identity.passwordFile} is no longer the password of ${this.#identity.name}: ` +
+          `set LEDGERPLANE_TOKEN, or use --user`,
       );
     }
     return new RefusalFailure(lines.join('\n'), status);
