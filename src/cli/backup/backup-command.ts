@@ -52,7 +52,8 @@ function resultText(result: Json): string {
         `${showByteCount(count('bytes'))}, verified`
       : `no new events: backup ${String(count('number'))} already contains all events`;
   return (
-    `${folder}\n${added}\nup to position ${printable(textOf(result, 'position') ?? '')}, ${counted(size, 'leaf')} with root ` +
+    `${folder}\n${added}\n` +
+    `up to position ${printable(textOf(result, 'position') ?? '')}, ${counted(size, 'leaf')} with root ` +
     `${printable(textOf(tree, 'root') ?? '')}\n` +
     `${isSigned ? 'the' : 'no'} checkpoint of this tree is signed` +
     `${unsigned === undefined ? '' : `: ${printable(unsigned)}`}\n`

@@ -149,7 +149,8 @@ function positionProblem(range: Range | undefined, { first, head, isKnown }: Pla
   if (range.from > head + 1n)
     return problem(
       'bad-request',
-      `fieldSelector: position ${(named.from ?? range.from).toString()} is beyond the head of the log, ${head.toString()}`,
+      `fieldSelector: position ${(named.from ?? range.from).toString()} is beyond the head of the log, ` +
+        head.toString(),
     );
   return range.until < first ? early(`position ${(named.until ?? range.until).toString()}`) : undefined;
 }

@@ -32,6 +32,7 @@ export function assertContinued(folder: string, { manifests }: BackupChain, { id
   const [record] = last > source.last ? [] : source.take(last, last, 1);
   if (record !== undefined && hexDigest(record.bytes) === lastRecord) return;
   throw refuse(
-    `events up to position ${shownPosition(last, epoch)} that this log does not have: they are from before a restore of this log`,
+    `events up to position ${shownPosition(last, epoch)} that this log does not have: ` +
+      'they are from before a restore of this log',
   );
 }
