@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request, Route } from 'playwright-core';
 import t, { test } from 'tap';
 
 import { accessibilityProblems } from '../support/accessibility.ts';
@@ -184,6 +184,34 @@ test('changes of two people are merged, and neither is lost', withBrowser, async
   });
   const saved = (await (await stage.server.call(`${api}/merged`)).json()) as { readonly spec: object };
   t.match(saved.spec, { title: 'Mine', size: 9 });
+});
+
+test('a save ends the dry runs of the version that it replaces', withBrowser, async (t) => {
+  await create('quick', { size: 1 });
+  await stage.visit(t, {}, async ({ page, open }) => {
+    await open(`${widgets}/quick/edit`);
+    const isDryRun = (request: Request): boolean => request.url().includes('dryRun=All');
+    let held: Route | undefined;
+    await page.route(/dryRun=All/u, (route) => {
+      held = route;
+    });
+    const asked = page.waitForRequest(isDryRun);
+    await page.getByRole('button', { name: 'Form' }).click();
+    await page.getByLabel('size').first().fill('2');
+    await asked;
+    const ended = Promise.race([
+      page.waitForEvent('requestfailed', isDryRun),
+      page.waitForEvent('requestfinished', isDryRun),
+    ]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('quick is saved').waitFor();
+    // The page may have aborted the request.
+    await held?.continue().catch(() => undefined);
+    await ended;
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    t.equal(await page.getByText('The server would refuse this').count(), 0);
+    t.equal(await page.getByText('Checking').count(), 0);
+  });
 });
 
 test('a draft survives a look at another part of the object', withBrowser, async (t) => {

@@ -37,6 +37,8 @@ export type Draft = {
   readonly edit: (value: JsonObject) => void;
   /** Replaces the value that the draft changes, and the draft itself. */
   readonly rebase: (saved: JsonObject, value: JsonObject) => void;
+  /** Forgets the running dry run and the next one: a write replaces them. */
+  readonly stopCheck: () => void;
   readonly type: (text: string) => void;
   readonly speak: (language: EditorLanguage) => void;
   /** Shows the problems of a refused write like those of a dry run. */
@@ -77,8 +79,14 @@ function useProblems(): Problems {
 
 type DryRun = (value: JsonObject, signal: AbortSignal) => Promise<unknown>;
 
-/** Asks the server after each pause in typing. Only the answer about the present text counts. */
-function checkWhileTyping(text: Ref<string>, read: ComputedRef<ReadText>, problems: Problems, dryRun: DryRun): void {
+type Check = { readonly stop: () => void; readonly start: () => void };
+
+/** Asks the server after each pause in typing. Only the answer about the present text and version counts. */
+function checkWhileTyping(
+  { text, read, isChanged }: Pick<Draft, 'text' | 'read' | 'isChanged'>,
+  problems: Problems,
+  dryRun: DryRun,
+): Check {
   let checking: AbortController | undefined;
   let cancel = (): void => undefined;
   const check = async (): Promise<void> => {
@@ -97,15 +105,19 @@ function checkWhileTyping(text: Ref<string>, read: ComputedRef<ReadText>, proble
       if (!signal.aborted) problems.refuse(error);
     }
   };
-  const forget = (): void => {
+  const stop = (): void => {
     cancel();
     checking?.abort();
+    if (problems.status.value === 'checking') problems.status.value = 'idle';
   };
-  watch(text, () => {
-    forget();
-    cancel = after(settleMs, () => void check());
-  });
-  onScopeDispose(forget);
+  const start = (): void => {
+    stop();
+    if (isChanged.value) cancel = after(settleMs, () => void check());
+    else problems.clear('idle');
+  };
+  watch(text, start);
+  onScopeDispose(stop);
+  return { stop, start };
 }
 
 /** The text of a draft in its languages. */
@@ -149,7 +161,8 @@ export function useDraft(initial: JsonObject, dryRun: DryRun): Draft {
   const read = computed(() =>
     readText(text.value, { tooLong: t('objects.edit.tooLong'), noObject: t('objects.edit.noObject') }),
   );
-  checkWhileTyping(text, read, problems, dryRun);
+  const isChanged = computed(() => text.value !== textOf(saved.value, language.value) || broken.value.size > 0);
+  const check = checkWhileTyping({ text, read, isChanged }, problems, dryRun);
   return {
     text,
     language,
@@ -162,9 +175,10 @@ export function useDraft(initial: JsonObject, dryRun: DryRun): Draft {
     status: problems.status,
     refusal: problems.refusal,
     isReady: computed(() => read.value.ok && broken.value.size === 0),
-    isChanged: computed(() => text.value !== textOf(saved.value, language.value) || broken.value.size > 0),
+    isChanged,
     edit,
     reset: (value) => {
+      check.stop();
       saved.value = value;
       broken.value = new Map();
       write(value);
@@ -173,7 +187,9 @@ export function useDraft(initial: JsonObject, dryRun: DryRun): Draft {
     rebase: (base, value) => {
       saved.value = base;
       edit(value);
+      check.start();
     },
+    stopCheck: check.stop,
     setBroken: (texts) => {
       broken.value = texts;
     },
