@@ -1,6 +1,7 @@
 import { readonly, shallowRef, type Plugin, type Ref } from 'vue';
 import { createI18n } from 'vue-i18n';
 
+import { languageTag, repairLanguage } from './language-tag.ts';
 import type { Messages } from './messages-of.ts';
 import { filledMessages, type MessagesByLanguage } from './plugin-messages.ts';
 
@@ -30,6 +31,7 @@ export type Translations = {
 
 /** Loads the messages of the chosen language, or of the browser's. */
 export async function createTranslations(): Promise<Translations> {
+  repairLanguage(navigator);
   const first = initialLanguage();
   const i18n = createI18n({
     legacy: false,
@@ -78,7 +80,7 @@ export async function createTranslations(): Promise<Translations> {
 function initialLanguage(): Language {
   const wished = [localStorage.getItem(languageKey) ?? '', ...navigator.languages];
   for (const wish of wished) {
-    const found = languages.find(({ code }) => wish.toLowerCase().split('-')[0] === code);
+    const found = languages.find(({ code }) => languageTag(wish, '').split('-')[0] === code);
     if (found !== undefined) return found.code;
   }
   return 'en';
