@@ -98,6 +98,25 @@ test('the plots have the colours of both themes, also when the theme changes', w
   });
 });
 
+test('no count is refused, and a language that is no tag is no failure', withBrowser, async (t) => {
+  await stage.visit(t, {}, async ({ page, open }) => {
+    await page.addInitScript(`Object.defineProperty(navigator, 'language', {
+      value: 'en-US@posix', configurable: true,
+    })`);
+    const refused: string[] = [];
+    page.on('response', (response) => {
+      if (response.status() >= 400) refused.push(response.url());
+    });
+    await open('/');
+    await page.getByRole('figure').filter({ hasText: 'Memory' }).locator('canvas').waitFor();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^Widget.*objects/u })
+      .waitFor();
+    t.strictSame(refused, []);
+  });
+});
+
 test('failures of reconcilers and plugins are shown, with the way to them', withBrowser, async (t) => {
   t.equal((await send(stage.server, installPath, formWith(failingPlugin()))).status, 201);
   const body = { metadata: { name: 'red' } };

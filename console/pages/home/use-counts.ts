@@ -13,9 +13,14 @@ const refreshMs = 60_000;
 
 /** Returns a function that returns the number of objects of a type; undefined while it is unknown. */
 export function useCounts(): ComputedRef<(type: ServedType) => number | undefined> {
-  const { client } = useServer();
+  const { client, platform } = useServer();
   const { types } = useTypes();
-  const counted = computed(() => types.value.slice(0, countedMax));
+  // The list of events has no total.
+  const counted = computed(() =>
+    types.value
+      .filter(({ group, plural }) => group !== `audit.${platform.domain}` || plural !== 'events')
+      .slice(0, countedMax),
+  );
   const { data } = useQuery({
     queryKey: computed(() => ['home', 'counts', counted.value.map((type) => apiPath(type)).join()]),
     queryFn: async ({ signal }) => {
