@@ -174,7 +174,7 @@ test('the commands show the user and find what is written for the user', async (
     return out;
   };
   const line =
-    /^\S+ {2}\d+ {2}ObjectCreated {2}boxes.depot.example\/a {2}plugin:depot \(create\) {2}for jane, .*, request r-1\n$/u;
+    /^\S+ {2}\d+ {2}ObjectCreated {2}boxes.depot.example\/a {2}plugin:depot \(create\) {2}for jane, .* r-1\n$/u;
   t.match(await run('audit', 'list', '--by-user', 'jane', '--type', boxType), line);
   const { position } = await firstOf(asker, boxType, 'a');
   const since = String(BigInt(position) - 1n);
