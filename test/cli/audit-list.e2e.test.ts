@@ -151,7 +151,7 @@ test('what the commands cannot do, they say', async (t) => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['list', '--limit', 'many'], /--limit must be a whole number of at least 1/u],
     [['list', '--output', 'yaml'], /--output must be text or json/u],
-    [['list', '--since', 'yesterday'], /--since must be a time \(RFC 3339\), such as .*, is \"yesterday\"/u],
+    [['list', '--since', 'yesterday'], /--since must be a time \(RFC 3339\), such as .*, is "yesterday"/u],
     [['list', '--since', '999999'], /position 999999 is beyond the head/u],
     [['follow', '--since', 'yesterday'], /--since must be a position of the log/u],
     [['follow', '--since', '99999999999999999999'], /belongs to another event log/u],
