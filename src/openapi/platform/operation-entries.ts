@@ -111,6 +111,8 @@ const previewedDeletion = members(
 );
 
 /** The entries of the routes that show operators the state of the nodes. */
+const frontEnd = members({ plugin: text, version: text, module: text, styles: text }, ['plugin', 'version', 'module']);
+
 export const operationEntries: Entries = {
   [`GET ${root}/reconcilers`]: {
     id: 'listReconcilers',
@@ -132,6 +134,12 @@ export const operationEntries: Entries = {
     tag: 'Operation',
     summary: 'The figures of this node in the last hour, as columns, one sample in ten seconds',
     answer: { types: json, schema: samples },
+  },
+  [`GET ${root}/frontends`]: {
+    id: 'listFrontEnds',
+    tag: 'Operation',
+    summary: 'The front ends of started plugins, with the addresses of their modules and style sheets',
+    answer: { types: json, schema: members({ items: listOf(frontEnd) }, ['items']) },
   },
   [`POST ${root}/deletionpreviews`]: {
     id: 'previewDeletions',
