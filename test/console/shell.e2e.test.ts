@@ -59,8 +59,14 @@ test('the palette finds pages, types and objects with the keyboard alone', withB
     await open('/');
     await page.getByRole('link', { name: 'Widget' }).first().waitFor();
     await page.keyboard.press('Control+k');
-    await page.keyboard.type('widget pal');
+    await page.keyboard.type('palette-l');
+    await page.getByText('No page and no type has this name. To find an object, enter its type').waitFor();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('widget');
     await page.getByRole('option', { name: /palette-lamp/u }).waitFor();
+    t.match(await page.getByRole('option').first().innerText(), /^Widget\s+example\.com$/u);
+    await page.keyboard.type(' pal');
+    await page.getByRole('option').first().filter({ hasText: 'palette-lamp' }).waitFor();
     await picture('palette');
     t.strictSame(await accessibilityProblems(page), []);
     await page.keyboard.press('Enter');

@@ -17,8 +17,15 @@ export type Searched = {
 
 const matchesMax = 40;
 
-/** Returns the pages and types with the text in their names; those whose names begin with it are first. */
-export function findMatches(text: string, { pages, types }: Searched): readonly Match[] {
+/**
+ * Returns the pages and types with the text in their names, and the found objects. Those whose whole name is the text
+ * are first, then objects, then the names that begin with the text.
+ */
+export function findMatches(
+  text: string,
+  { pages, types }: Searched,
+  objects: readonly Match[] = [],
+): readonly Match[] {
   const wanted = text.trim().toLowerCase();
   const all: readonly (Match & { readonly names: readonly string[] })[] = [
     ...pages.map(({ path, title }) => ({ kind: 'page' as const, title, place: '', to: path, names: [title] })),
@@ -32,15 +39,20 @@ export function findMatches(text: string, { pages, types }: Searched): readonly 
   ];
   const rank = ({ names }: { readonly names: readonly string[] }): number =>
     Math.min(...names.map((name) => placeOf(name.toLowerCase(), wanted)));
-  return all
+  const found = all
     .map((match) => ({ match, at: rank(match) }))
     .filter(({ at }) => at < Infinity)
     .sort((left, right) => left.at - right.at)
     .slice(0, matchesMax)
-    .map(({ match: { kind, title, place, to } }) => ({ kind, title, place, to }));
+    .map(({ match: { kind, title, place, to }, at }) => ({ match: { kind, title, place, to }, at }));
+  const named = found.filter(({ at }) => at === wholeName).map(({ match }) => match);
+  return [...named, ...objects, ...found.filter(({ at }) => at !== wholeName).map(({ match }) => match)];
 }
 
+const wholeName = -1;
+
 function placeOf(name: string, wanted: string): number {
+  if (name === wanted) return wholeName;
   const at = name.indexOf(wanted);
   return at === -1 ? Infinity : at;
 }
