@@ -65,6 +65,8 @@ test('a role manager creates a user, sees why something is forbidden, and allows
     await page.getByRole('dialog').getByLabel('Role').selectOption('post-reader');
     await page.getByRole('dialog').getByRole('button', { name: 'Give' }).click();
     await page.getByRole('link', { name: 'Post reader' }).waitFor();
+    const binding = page.getByRole('link', { name: /^binding jane-/u });
+    t.match(await binding.getAttribute('href'), /\/objects\/-\/v1alpha1\/rolebindings\/jane-/u);
     await picture('access-user');
 
     await page.getByRole('link', { name: 'Check access' }).click();
@@ -79,6 +81,7 @@ test('a role manager creates a user, sees why something is forbidden, and allows
     t.strictSame(await accessibilityProblems(page), []);
     await picture('access-role-edit');
     await page.getByRole('button', { name: 'Save' }).click();
+    await page.waitForURL('**/roles/post-reader');
     await page.getByRole('heading', { name: 'Post reader' }).waitFor();
 
     await page.goto('/console/access/check?user=jane&verb=list&resource=content.svc.run/posts');
