@@ -67,6 +67,9 @@ test('owners in a circle end, and dependents are hidden from users that may not 
     await open(`${groups}/first`);
     await page.getByText('Shown only to users that may delete the object.').waitFor();
     t.equal(await page.getByRole('button', { name: 'Actions' }).count(), 0);
+    await page.getByRole('link', { name: 'Definition' }).click();
+    await page.getByText('None of your roles allows changes.').waitFor();
+    t.equal(await page.getByText('The server checks while you type').count(), 0);
     await open(groups);
     await page.getByRole('link', { name: 'first', exact: true }).waitFor();
     t.equal(await page.getByRole('checkbox').count(), 0, 'rows cannot be selected without a right to change them');
