@@ -155,6 +155,11 @@ test('a list as it was, with a selector and a link to an object of then', withBr
   await stage.visit(t, {}, async ({ page, open, picture }) => {
     await open('/past/example.com/v1alpha1/widgets');
     await page.getByText('Choose a moment').waitFor();
+    for (const place of ['/past/example.com/v1alpha1/widgets', historyOf('listed')]) {
+      await open(`${place}?at=2001-01-01T00:00:00Z`);
+      await page.getByText('The log begins after this moment: nothing existed yet.').waitFor();
+      t.equal(await page.getByRole('alert').count(), 0);
+    }
     await open(`/past/example.com/v1alpha1/widgets?at=${resourceVersion}`);
     await page.getByRole('link', { name: 'listed' }).waitFor();
     await page.getByRole('textbox', { name: /^Fields/u }).fill('spec.size>500');
