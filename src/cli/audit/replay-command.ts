@@ -43,15 +43,15 @@ export async function replay(
   if (print !== true && type !== undefined)
     throw commandError('--type and --name select the objects to print: use them with --print');
   const lines = await ask('replays', given({ until, print, type, name }), { options, context, stoppedReplays });
-  let isPrinted = false;
+  const printed = { isEmpty: true };
   const output = {
     write: (text: string) => {
-      isPrinted = true;
+      printed.isEmpty = false;
       context.output.write(text);
     },
   };
   const isEqual = await shown(lines, print === true, print === true ? { ...context, output } : context);
-  if (print === true && !isPrinted) {
+  if (print === true && printed.isEmpty) {
     const sought = [
       ...(type === undefined ? [] : [`--type ${type}`]),
       ...(name === undefined ? [] : [`--name ${name}`]),
