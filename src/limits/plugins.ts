@@ -71,7 +71,7 @@ export const migrationIdLengthMax = 63;
 /** The most objects of a plugin that are migrated concurrently. With more, requests wait for longer folds. */
 export const migrationConcurrencyMax = 16;
 /** The most writes of migrations in a second. The server needs time for requests. */
-export const migrationWritesPerSecondMax = 3_250;
+export const migrationWritesPerSecondMax = 4_000;
 /** The number of objects' names that a migration reads at once. */
 export const migrationPageNames = 256;
 /**

@@ -1,5 +1,4 @@
 import { callLater, delay, within, type Clock } from '../../../src/base/clock.ts';
-import { EventLoopTurns } from '../../../src/base/event-loop-turns.ts';
 import { serviceController } from '../../../src/base/service-controller.ts';
 import { backgroundSliceMs, Slices } from '../../../src/base/slices.ts';
 import { inSlices, type Steps } from '../../../src/base/steps.ts';
@@ -242,17 +241,16 @@ export class MigrationRun {
     const type = this.#dependencies.typeOf(task.migration.type);
     if (type === undefined) throw new Error(`could not migrate ${task.key}: the type is not served`);
     const migration = this.#migrationOf(task, type, signal);
-    // All writes of a batch end in the same turn, so the next steps would run in one turn as well.
-    const turns = new EventLoopTurns(clock, backgroundSliceMs);
+    const slices = new Slices(clock, backgroundSliceMs);
     const waiting = names.values();
     const visitNext = async (): Promise<void> => {
       for (const name of waiting) {
-        await turns.next();
         if (signal.aborted) return;
         const visited = await migrateObject(name, migration);
         if (visited.kind === 'failed') task.fail(name, steps.failed({ type, id: task.migration.id, name }, visited));
         else task.failing.delete(name);
         if (visited.kind === 'changed') task.changed += 1;
+        if (slices.isOver()) await slices.next();
       }
     };
     const ended = await Promise.allSettled(Array.from({ length: migrationConcurrencyMax }, visitNext));

@@ -1,7 +1,7 @@
 import { delay, type Clock } from '../../../src/base/clock.ts';
 
 /** Actions may begin this much earlier than the rate permits. A shorter wait is useless, since timers are not exact. */
-const aheadMsMax = 5;
+const aheadMsMax = 20;
 
 /** Limits the rate of actions. On average, at most `perSecond` actions begin in a second. */
 export class Pace {
