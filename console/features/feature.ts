@@ -16,6 +16,8 @@ declare module 'vue-router' {
     readonly menu?: MenuEntry;
     /** The page has no sidebar and needs no log-in. */
     readonly isPublic?: boolean;
+    /** The page's files load after the first page of a session, before the user opens the page. */
+    readonly isPreloaded?: boolean;
   }
 }
 

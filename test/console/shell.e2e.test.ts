@@ -31,6 +31,14 @@ test('the sidebar has the types that the user may list', withBrowser, async (t) 
   });
 });
 
+test('the files of the tables load before a table is opened', withBrowser, async (t) => {
+  await stage.visit(t, {}, async ({ page, open }) => {
+    const loaded = page.waitForResponse(/\/assets\/objects-page-.*\.js$/u);
+    await open('/');
+    t.equal((await loaded).status(), 200);
+  });
+});
+
 for (const theme of ['light', 'dark'] as const)
   test(`the shell is accessible in the ${theme} theme, and in Chinese`, withBrowser, async (t) => {
     await stage.visit(t, { theme, user: undefined, language: 'zh-CN' }, async ({ page, open }) => {

@@ -8,7 +8,7 @@ export default defineFeature({
       path: `/objects/${typeAddress}`,
       name: 'objects',
       component: async () => import('./objects-page.vue'),
-      meta: { title: 'objects.title' },
+      meta: { title: 'objects.title', isPreloaded: true },
     },
     {
       path: `/create/${typeAddress}`,

@@ -1,0 +1,20 @@
+import type { Router } from 'vue-router';
+
+/** The maximum wait for an idle page before its files are loaded, in milliseconds. */
+const idleWaitMsMax = 500;
+
+/** Loads the files of the routes with `isPreloaded` when the page is idle, so that a click shows them at once. */
+export function preloadPages(router: Pick<Router, 'getRoutes'>): void {
+  for (const { meta, components } of router.getRoutes()) {
+    const load = meta.isPreloaded === true ? components?.['default'] : undefined;
+    if (typeof load === 'function') loadWhenIdle(load as () => Promise<unknown>);
+  }
+}
+
+/** Ignores a failure: opening the page requests the files again. */
+function loadWhenIdle(load: () => Promise<unknown>): void {
+  const begin = (): void => void load().catch(() => undefined);
+  // Safari has no `requestIdleCallback`.
+  if ('requestIdleCallback' in window) requestIdleCallback(begin, { timeout: idleWaitMsMax });
+  else setTimeout(begin, idleWaitMsMax);
+}
