@@ -67,8 +67,11 @@ test('the palette finds pages, types and objects with the keyboard alone', withB
     await open('/');
     await page.getByRole('link', { name: 'Widget' }).first().waitFor();
     await page.keyboard.press('Control+k');
+    await page.keyboard.type('nothing-l');
+    await page.getByText('No page, type or object has this name.').waitFor();
+    await page.keyboard.press('Control+a');
     await page.keyboard.type('palette-l');
-    await page.getByText('No page and no type has this name. To find an object, enter its type').waitFor();
+    await page.getByRole('option', { name: /palette-lamp/u }).waitFor();
     await page.keyboard.press('Control+a');
     await page.keyboard.type('widget');
     await page.getByRole('option', { name: /palette-lamp/u }).waitFor();

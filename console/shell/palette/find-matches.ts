@@ -61,12 +61,15 @@ function namesOf({ kind, plural, singular, shortNames }: ServedType): readonly s
   return [kind.toLowerCase(), plural, singular, ...shortNames];
 }
 
-/** A search for objects of one type by the start of their names. */
-export type ObjectSearch = { readonly type: ServedType; readonly prefix: string };
+/** A search for objects by the start of their names, in several types. */
+export type ObjectSearch = { readonly types: readonly ServedType[]; readonly prefix: string };
+
+/** The minimum length of a text that is searched in the names of all types' objects. */
+const textLengthMin = 2;
 
 /**
- * Returns the search for objects that the text asks for: `<type> <start of the name>`, or the start of a name on a page
- * of `here`. Returns undefined if the text names no type.
+ * Returns the search for objects that the text asks for: `<type> <start of the name>` in the type, or the start of a
+ * name in all types, with the type of the shown page first.
  */
 export function splitQuery(
   text: string,
@@ -75,6 +78,11 @@ export function splitQuery(
 ): ObjectSearch | undefined {
   const [first = '', ...rest] = text.trim().toLowerCase().split(/\s+/u);
   const type = types.find((each) => namesOf(each).includes(first));
-  if (type !== undefined) return { type, prefix: rest.join('-') };
-  return here === undefined || first === '' ? undefined : { type: here, prefix: first };
+  if (type !== undefined) return { types: [type], prefix: rest.join('-') };
+  if (first.length < textLengthMin) return undefined;
+  const isHere = ({ group, plural }: ServedType): boolean => group === here?.group && plural === here.plural;
+  return {
+    types: [...types.filter(isHere), ...types.filter((each) => !isHere(each))],
+    prefix: [first, ...rest].join('-'),
+  };
 }
