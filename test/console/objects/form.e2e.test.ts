@@ -15,8 +15,9 @@ async function editorText(page: Page): Promise<string> {
 test('an object is created from a form, with the keyboard', withBrowser, async (t) => {
   await stage.visit(t, {}, async ({ page, open, picture }) => {
     await open(create('shapes'));
-    await page.getByLabel('name', { exact: false }).first().focus();
+    await page.getByRole('textbox', { name: 'name', exact: true }).and(page.locator(':focus')).waitFor();
     await page.keyboard.type('formed');
+    await page.getByRole('button', { name: /^metadata/u, expanded: false }).waitFor();
     await page.getByLabel('title').fill('Formed');
     t.match(await page.getByLabel('count').getAttribute('placeholder'), '3', 'the default is shown');
     await page.getByText('The title of the shape.').waitFor();

@@ -14,6 +14,8 @@ export type Form = {
   readonly references: () => ReadonlyMap<string, string>;
   /** The pointers of fields that cannot be changed. */
   readonly fixed: () => ReadonlySet<string>;
+  /** The pointers of members with a field outside of the part that contains them. */
+  readonly apart: () => ReadonlySet<string>;
   /** Undefined removes the value. */
   readonly set: (pointer: string, value: Json | undefined) => void;
   /** Texts of fields that cannot be read as values; they are kept until they are corrected. */

@@ -2,12 +2,14 @@ import type { JsonSchema } from '../../../server/type-schema.ts';
 
 const texts = { type: 'object', additionalProperties: { type: 'string' } };
 
+export const nameSchema: JsonSchema = { type: 'string' };
+
 /** The members of an object's metadata that users write. */
 export const metadataSchema: JsonSchema = {
   type: 'object',
   required: ['name'],
   properties: {
-    name: { type: 'string' },
+    name: nameSchema,
     labels: texts,
     annotations: texts,
     finalizers: { type: 'array', items: { type: 'string' } },
