@@ -1,5 +1,7 @@
 import type { Router } from 'vue-router';
 
+import { after } from '../server/browser-clock.ts';
+
 /** The maximum wait for an idle page before its files are loaded, in milliseconds. */
 const idleWaitMsMax = 500;
 
@@ -16,5 +18,5 @@ function loadWhenIdle(load: () => Promise<unknown>): void {
   const begin = (): void => void load().catch(() => undefined);
   // Safari has no `requestIdleCallback`.
   if ('requestIdleCallback' in window) requestIdleCallback(begin, { timeout: idleWaitMsMax });
-  else setTimeout(begin, idleWaitMsMax);
+  else after(idleWaitMsMax, begin);
 }

@@ -178,6 +178,23 @@ test('a list as it was, with a selector and a link to an object of then', withBr
   });
 });
 
+test('a slider and buttons lead through the time of a list', withBrowser, async (t) => {
+  await retitled('slid');
+  await stage.visit(t, {}, async ({ page, open }) => {
+    await open('/past/example.com/v1alpha1/widgets');
+    const slider = page.getByRole('slider', { name: 'Moment in the span' });
+    await slider.press('Home');
+    await page.getByText('The log begins after this moment: nothing existed yet.').waitFor();
+    await slider.press('End');
+    await page.getByRole('link', { name: 'slid', exact: true }).waitFor();
+    await page.getByRole('button', { name: '7 days ago' }).click();
+    await page.getByText('The log begins after this moment: nothing existed yet.').waitFor();
+    t.equal(await slider.inputValue(), '0', 'the moment is before the span');
+    await page.getByRole('combobox', { name: 'Span' }).selectOption('Last 30 days');
+    t.match(Number(await slider.inputValue()), 552, 'the moment is in the span');
+  });
+});
+
 for (const theme of ['light', 'dark'] as const)
   test(`the history is accessible in the ${theme} theme, at 320 pixels, and in Chinese`, withBrowser, async (t) => {
     await retitled(`themed-${theme}`);
