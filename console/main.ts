@@ -21,7 +21,9 @@ void start();
 
 async function start(): Promise<void> {
   const server = createServer(location.origin);
-  const [translations] = await Promise.all([createTranslations(), identified(server.identify)]);
+  // The request runs while the messages load. Until it is answered, `App` shows a page of its own.
+  void identified(server.identify);
+  const translations = await createTranslations();
   const app = createApp(App);
   app.provide(serverKey, server);
   app.provide(languageKey, translations);

@@ -17,7 +17,8 @@ export function createConsoleRouter({ session }: Server): Router {
     ],
     scrollBehavior: (_to, _from, saved) => saved ?? { top: 0 },
   });
-  router.beforeEach((to): RouteLocationRaw | boolean => {
+  router.beforeEach(async (to): Promise<RouteLocationRaw | boolean> => {
+    if (to.meta.isPublic !== true) await session.known();
     const isVisitor = session.status.value === 'visitor';
     if (isVisitor && to.meta.isPublic !== true) return { name: 'login', query: { to: to.fullPath } };
     return true;

@@ -11,6 +11,12 @@ export type ConnectionStatus = 'connected' | 'lost';
 const firstProbeMs = 400;
 const longestProbeMs = 5_000;
 
+/**
+ * The time without an answer after which the page asks whether the server hangs, and the time that a server has to
+ * answer a probe, in milliseconds.
+ */
+export const silenceMs = 4_000;
+
 /** Follows whether the server can be reached. One instance serves the whole page. */
 export class ConnectionState {
   readonly #status = shallowRef<ConnectionStatus>('connected');
@@ -43,6 +49,11 @@ export class ConnectionState {
     this.#isProbing = true;
     this.#probeMs = firstProbeMs;
     this.#probeLater();
+  }
+
+  /** Call this when a request has no answer for long: the server may hang. */
+  async verify(): Promise<void> {
+    if (this.#status.value === 'connected' && !(await this.#probe())) this.lost();
   }
 
   /** Probes at once, for example because the user asks for it. */

@@ -1,6 +1,7 @@
 import { ClientError, connect, type RemoteClient } from 'ledgerplane/client';
 
-import { ConnectionState } from './connection-state.ts';
+import { after } from './browser-clock.ts';
+import { ConnectionState, silenceMs } from './connection-state.ts';
 import { Session, type Account } from './session.ts';
 
 /** The server's version, and the domain of the platform's groups, labels and annotations. */
@@ -30,6 +31,7 @@ export function createServer(origin: string): Server {
   const session = new Session();
   const connection = new ConnectionState(async () => isReady(origin));
   const observed = async (url: string, init: RequestInit): Promise<Response> => {
+    const answered = after(silenceMs, () => void connection.verify());
     try {
       const response = await fetch(url, init);
       if (response.status === 401 && !url.endsWith('/login')) session.refused();
@@ -38,6 +40,8 @@ export function createServer(origin: string): Server {
     } catch (error) {
       if (init.signal?.aborted !== true) connection.lost();
       throw error;
+    } finally {
+      answered();
     }
   };
   const client = connect({ url: origin, session: csrfOf(session), fetch: observed });
@@ -87,10 +91,16 @@ function csrfOf(session: Session): { readonly csrfToken?: string } {
 }
 
 async function isReady(origin: string): Promise<boolean> {
+  const silence = new AbortController();
+  const answered = after(silenceMs, () => {
+    silence.abort();
+  });
   try {
-    return (await fetch(`${origin}/readyz`, { cache: 'no-store' })).ok;
+    return (await fetch(`${origin}/readyz`, { cache: 'no-store', signal: silence.signal })).ok;
   } catch {
     return false;
+  } finally {
+    answered();
   }
 }
 

@@ -1,4 +1,4 @@
-import { computed, readonly, shallowRef, type ComputedRef, type Ref } from 'vue';
+import { computed, readonly, shallowRef, watch, type ComputedRef, type Ref } from 'vue';
 
 /**
  * `unknown`: the page has not asked yet. `ended`: the session of this page's user has ended while the page was open, so
@@ -31,6 +31,11 @@ export class Session {
 
   readonly username: ComputedRef<string> = computed(() => this.#account.value?.username ?? '');
 
+  /** Resolves when the server has said whether this page has a user. */
+  async known(): Promise<void> {
+    await until(this.#status, (status) => status !== 'unknown');
+  }
+
   /** The token from the last log-in in this browser; absent after a log-in elsewhere. */
   get csrfToken(): string | undefined {
     return localStorage.getItem(csrfKey) ?? undefined;
@@ -56,4 +61,21 @@ export class Session {
     this.#account.value = undefined;
     this.#status.value = 'visitor';
   }
+}
+
+/** Resolves when the value meets the condition. */
+async function until<T>(value: Readonly<Ref<T>>, isMet: (value: T) => boolean): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const stop = watch(
+      value,
+      (present) => {
+        if (!isMet(present)) return;
+        resolve();
+        queueMicrotask(() => {
+          stop();
+        });
+      },
+      { immediate: true, flush: 'sync' },
+    );
+  });
 }

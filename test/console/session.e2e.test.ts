@@ -72,6 +72,41 @@ test('a restart of the server is shown calmly, and the page goes on without a re
   });
 });
 
+test('a server that hangs is noticed, and the page goes on when it answers again', withBrowser, async (t) => {
+  await stage.visit(t, {}, async ({ page, open }) => {
+    await open(widgets);
+    await page.getByText('Live', { exact: true }).waitFor();
+    const held: (() => void)[] = [];
+    await page.route('**/*', async (route) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      await route.continue();
+    });
+    await page.getByRole('link', { name: 'Plugins', exact: true }).first().click();
+    await page.getByText('The server cannot be reached. Trying again…').waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    for (const proceed of held) proceed();
+    await page.getByText('The server cannot be reached. Trying again…').waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Plugins' }).waitFor();
+  });
+});
+
+test('a page shows its mark until the server has answered', withBrowser, async (t) => {
+  await stage.visit(t, {}, async ({ page, open }) => {
+    let proceed = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      proceed = resolve;
+    });
+    await page.route('**/version', async (route) => {
+      await answered;
+      await route.continue();
+    });
+    await open('/');
+    await page.getByRole('heading', { name: 'Waiting for the server' }).waitFor();
+    proceed();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+  });
+});
+
 test('a log-out ends the session, and the next log-in begins another one', withBrowser, async (t) => {
   await stage.visit(t, {}, async ({ page, context, open }) => {
     await open('/profile');
