@@ -5,12 +5,12 @@ import { readingsOf } from './resource-entry.ts';
 import type { NonResourceRule, ResourceRule, Rule } from './rule.ts';
 
 /**
- * Returns the first of `rules` that `held` does not cover (decision 6.7); undefined if `held` covers all rules. A rule
- * is split into atoms: one verb and one path, or one verb, group, resource and name. A rule is covered if a single held
- * rule covers each atom.
+ * Returns the first of `rules` that `held` does not cover (decision 6.7); undefined if `held` covers all rules.
  *
- * An atom that only several held rules together cover counts as not covered. After `coverageChecksMax` comparisons, all
- * further rules count as not covered. The check may thus refuse too much, but never too little.
+ * An atom is one combination of a rule's entries: a verb and a path, or a verb, a group, a resource and a name. A rule
+ * is covered if, for each of its atoms, one held rule covers the atom. An atom that only several held rules together
+ * cover counts as not covered. After `coverageChecksMax` comparisons, all further rules count as not covered. The check
+ * may thus refuse too much, but never too little.
  */
 export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | undefined {
   const known = new Set(held);
@@ -105,8 +105,8 @@ class Owners {
   }
 
   /**
-   * Returns the owners for which `isOne` returns true. At the limit of comparisons, returns none, so that the compared
-   * rule counts as not covered.
+   * Returns the held rules for which `isOne` returns true. At the limit of comparisons, returns none, so that the
+   * compared rule counts as not covered.
    */
   #those<T>(owners: readonly T[], isOne: (owner: T) => boolean): readonly T[] {
     return this.#countComparisons(owners.length) ? owners.filter(isOne) : [];

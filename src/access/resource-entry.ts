@@ -34,8 +34,9 @@ export function pluginForm(entry: string): PluginForm | undefined {
 }
 
 /**
- * Returns the possible meanings of an entry. `A/B` means subresource B of resource A, or resource B of plugin A. Each
- * meaning is a list of entries that match every request that `entry` matches in this meaning.
+ * Returns the possible meanings of an entry: `A/B` means subresource B of resource A, or resource B of plugin A. Each
+ * meaning is a list of entries. Each entry of the list matches at least the requests that `entry` matches in this
+ * meaning.
  */
 export function readingsOf(entry: string): readonly (readonly string[])[] {
   const [first = '', second, third, ...more] = entry.split('/');

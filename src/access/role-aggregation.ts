@@ -39,8 +39,8 @@ export function closureOf<R>(
 }
 
 /**
- * Returns, for each name in the closure of `names`, the role that includes it; undefined for the given names. `chainTo`
- * reads a chain of inclusions from the result.
+ * Returns the closure of the roles `names` as a map: for each name, the name of the role that includes it; undefined
+ * for the given names. `chainTo` reads a chain of inclusions from the map.
  */
 export function inclusionsOf<R>(
   names: Iterable<string>,

@@ -82,8 +82,8 @@ function rulesIn(value: unknown): readonly Rule[] {
 }
 
 /**
- * Decodes one entry of `rules`; undefined for a malformed entry. A malformed list is not ignored, because the rule
- * could then allow more.
+ * Decodes one entry of `rules`; undefined for a malformed entry. A malformed list makes the whole entry malformed.
+ * Without the list, for example without `resourceNames`, the rule could allow more than intended.
  */
 export function ruleOf(value: unknown): Rule | undefined {
   if (!isObject(value)) return undefined;

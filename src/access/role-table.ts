@@ -153,8 +153,8 @@ function collect(
 const none: readonly Candidate[] = [];
 
 /**
- * Returns whether the rule applies to the types and routes of all plugins. Rules that were found by `resourcePatterns`
- * must do so, because a `*` in an entry with a plugin's name is no wildcard.
+ * Returns whether the rule applies to the types and routes of all plugins. For patterns of `resourcePatterns`, only
+ * such rules match, because a `*` in an entry with a plugin's name is no wildcard.
  */
 function isOfAnyPlugin({ plugin }: Candidate): boolean {
   return plugin === undefined;
@@ -199,8 +199,8 @@ function earlier(
 }
 
 /**
- * Returns the plugin that must own the type or route of the request, so that the rule allows the request. Returns
- * undefined if the entry names no plugin, or if the rule does not allow the verb or the name.
+ * Returns the plugin that must own the type or route so that the rule allows the request. Returns undefined if the
+ * entry names no plugin, or if the rule does not allow the verb or the name.
  */
 export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequest): string | undefined {
   return plugin !== undefined && allows(ready, request) ? plugin : undefined;
