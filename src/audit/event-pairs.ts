@@ -16,7 +16,10 @@ export type HistoryRange = {
   readonly order: 'oldest' | 'newest';
   /** The first revision to show, in the requested order. */
   readonly next: StreamRevision;
-  /** The last revision to show in the order `oldest`, which this node has folded. Not used in the order `newest`. */
+  /**
+   * The last revision to show in the order `oldest`. This node must have folded the revision. Unused in the order
+   * `newest`.
+   */
   readonly through: StreamRevision;
   readonly limit: number;
 };
@@ -76,8 +79,8 @@ async function* downwards(
 }
 
 /**
- * Returns the limits for one read of a stream. The read gets one event more than the page has entries, because this
- * event gives the state before the oldest entry.
+ * Returns the limits for one read of a stream. The read requests one event more than the page has entries, because the
+ * event before the oldest entry gives the state before that entry.
  */
 function batchOf(limit: number): { readonly limit: number; readonly bytesMax: number } {
   return { limit: limit + 1, bytesMax: historyReadBatchBytes };

@@ -22,7 +22,7 @@ export type HistoryPage = {
   readonly next: StreamRevision | undefined;
 };
 
-/** Divides the time of the event loop among readers. */
+/** Splits long work into slices, between which other work runs. */
 export type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
@@ -100,7 +100,8 @@ class Lives {
   }
 
   /**
-   * Returns the uid of the object that has the name at the event; undefined without an object, for example at a fence.
+   * Returns the uid of the object that has the name after the event; undefined without an object, for example at a
+   * fence.
    */
   uidOf(event: RecordedEvent): string | undefined {
     const [first, last] =

@@ -87,7 +87,7 @@ async function* exportedEvents(
       if (bytes >= exportPieceBytes) {
         yield Buffer.concat(piece);
         [piece, bytes] = [[], 0];
-        // The reader may resume this generator at any time.
+        // The reader may resume this generator long after the slice began, so a new slice begins here.
         await pace.next();
       } else if (pace.isOver()) await pace.next();
     }

@@ -40,9 +40,9 @@ export type ResolvedRange = { readonly ok: true; readonly range: LeafRange } | (
 type Leaves = { readonly ok: true; readonly leaves: number } | Extract<ResolvedRange, { ok: false }>;
 
 /**
- * Returns the range of leaves between two places, or the problem of a place. This node must have folded a requested
- * leaf or position, and a requested time must not be in the future. The range may begin before the first event, but
- * cannot end before the first event.
+ * Returns the range of leaves between two places, or the problem of a place. A requested leaf or position must be one
+ * that this node has folded, and a requested time must not be in the future. The range may begin before the first
+ * event, but cannot end before the first event.
  */
 export function leafRange({ start, until }: RequestedRange, dependencies: RangeDependencies): ResolvedRange {
   const size = dependencies.tree.size();

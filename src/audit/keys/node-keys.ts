@@ -63,7 +63,7 @@ export class NodeKeys {
     ];
   }
 
-  /** Starts the work. Must be called after the read models have caught up. */
+  /** Starts to offer and sign keys. Must be called after the read models have caught up. */
   open(): void {
     this.#isOpen = true;
     this.#look();

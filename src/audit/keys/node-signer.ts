@@ -1,7 +1,7 @@
 import { noteSigner, signNote, verifierKeyOf, verifierKeyText, type NoteSigner } from '../proof/signed-note.ts';
 import { keyStatement, keysName, rawKeyOf } from './key-statement.ts';
 
-/** Signs notes with the key of this node. The key has a different name in each kind of note. */
+/** Signs notes with the key of this node. In each kind of note, the key has another name. */
 export class NodeSigner {
   readonly #seed: Uint8Array;
   /** The raw public key in base64. */

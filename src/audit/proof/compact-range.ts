@@ -1,8 +1,9 @@
 import { hashBytes, joined, nodeHash, nodesOf, type Hash, type Node } from './merkle.ts';
 
 /**
- * The leaves from `from` (inclusive) to `until` (exclusive), as the smallest set of full nodes: at most 2 · 53 hashes.
- * A range from 0 gives the root of the tree with `until` leaves.
+ * The leaves from `from` (inclusive) to `until` (exclusive), as the smallest set of full nodes. There are at most two
+ * nodes for each of the 53 levels of a tree with a safe integer as its size. A range from 0 gives the root of the tree
+ * with `until` leaves.
  */
 export class CompactRange {
   readonly from: number;

@@ -8,7 +8,7 @@ import { equalHashes, hashBytes, type Hash } from './merkle.ts';
 import { RecentRoots } from './recent-roots.ts';
 import { exactBase64, parseNote, verifyNote, type VerifierKey } from './signed-note.ts';
 
-/** `changed`: the file is not an unchanged export. `foreign`: the keys belong to another server. */
+/** `changed`: the file was changed or truncated, or is not an export. `foreign`: the keys belong to another server. */
 export type ExportProblem = { readonly ok: false; readonly reason: 'changed' | 'foreign'; readonly detail: string };
 
 export type VerifiedExport = {
@@ -240,8 +240,8 @@ export function isTreeHead({ type, stream }: ExportedEvent): boolean {
 type Begun = { readonly header: ExportHeader; readonly roots: RecentRoots };
 
 /**
- * The last signed checkpoint or `TreeHead` event that agrees with the events, described in `place`. `size` is the
- * number of verified leaves, from the beginning of the log.
+ * The last signed checkpoint or `TreeHead` event that agrees with the exported events. `place` describes it in
+ * messages. `size` is its number of leaves, from the beginning of the log.
  */
 type Agreed = { readonly size: number; readonly place: string };
 

@@ -17,8 +17,9 @@ export type LeafEvent = {
 export type HashedData = { readonly sha256: string };
 
 /**
- * Returns whether an event of this stream is a leaf of the tree. Leases are truncated, encryption keys are erased, and
- * each copy of a log has its own founding.
+ * Returns whether the events of this stream are leaves of the tree. Three kinds of streams have no leaves, because
+ * their events do not last or differ in a copy of the log: leases are truncated, encryption keys are erased, and each
+ * copy has its own founding.
  */
 export function isLeafStream(stream: string): boolean {
   return !stream.startsWith('lease:') && !stream.startsWith('key:') && stream !== 'platform:log';

@@ -63,8 +63,8 @@ export function nodesOf(from: number, until: number): readonly Node[] {
 }
 
 /**
- * Returns the hash of the leaves of a range (RFC 9162). The range must begin at a multiple of a power of two that is
- * not smaller than the range.
+ * Returns the hash of the leaves of a range (RFC 9162). `from` must be a multiple of a power of two that is at least
+ * the length of the range.
  */
 export function rangeHash(from: number, until: number, read: NodeReader): Hash {
   return joined(nodesOf(from, until).map(read));
@@ -86,9 +86,9 @@ export function splitOf(size: number): number {
 }
 
 /**
- * Returns a reader of nodes in a tree of which only the levels 0, `step`, 2 · `step` … are stored. `read` returns
- * `count` adjacent hashes of a stored level from the index `first` on, all below one node of the next stored level.
- * `count` is a power of two and less than 2^`step`.
+ * Returns a reader of nodes for a tree of which only the levels 0, `step`, 2 · `step` … are stored. `read` returns
+ * `count` adjacent hashes of a stored level, from the index `first` on. All of them are below one node of the next
+ * stored level. `count` is a power of two and less than 2^`step`.
  */
 export function readerOfLevels(
   step: number,

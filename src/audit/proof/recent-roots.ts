@@ -1,7 +1,7 @@
 import type { CompactRange } from './compact-range.ts';
 import type { Hash } from './merkle.ts';
 
-/** The number of recent leaves at which roots can be computed. Fewer than twice as many leaves are stored. */
+/** Roots can be computed at least for this number of recent tree sizes. Fewer than twice as many leaves are stored. */
 const windowLeaves = 65_536;
 
 /**
@@ -9,7 +9,7 @@ const windowLeaves = 65_536;
  * leaves before it, because other events may be appended in between.
  */
 export class RecentRoots {
-  /** The leaves before the window of recent leaves. Roots can be computed from this size on. */
+  /** The leaves before the stored leaves. Roots can be computed from this size on. */
   readonly #base: CompactRange;
   readonly #range: CompactRange;
   #leaves: Hash[] = [];

@@ -35,7 +35,7 @@ const publicPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 const privatePrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const keyBytes = 32;
 
-/** The maximum length of a note in UTF-16 units. Witnesses may add signatures. */
+/** The maximum length of a note in UTF-16 units. A checkpoint with the signatures of many witnesses fits. */
 const noteLengthMax = 65_536;
 const signaturesMax = 100;
 

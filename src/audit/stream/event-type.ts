@@ -6,8 +6,8 @@ import { eventFields, type EventValues } from './event-fields.ts';
 const version = 'v1alpha1';
 
 /**
- * Returns the resource type of the log's events, in the group `audit.<domain>`. The type has no objects. The fields of
- * events act as indexes, so that selectors and watches work for events.
+ * Returns the resource type of the log's events, in the group `audit.<domain>`. No objects of this type are stored. The
+ * fields of events act as indexes, so that selectors and watches work for events.
  */
 export function eventType(domain: string): ResourceType {
   const group = `audit.${domain}`;

@@ -53,7 +53,7 @@ export class UnreadableEventsError extends Error {
   }
 }
 
-/** Divides the time of the event loop among readers. */
+/** Splits long work into slices, between which other work runs. */
 type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
@@ -82,7 +82,7 @@ class Page {
   readonly #request: EventsRequest;
   readonly #pace: Pace;
   readonly #items: Buffer[] = [];
-  /** The number of steps in the index. */
+  /** The number of steps that this page has taken through the index. */
   #steps = 0;
   #events = 0;
   #bytesRead = 0;
@@ -186,8 +186,8 @@ class Page {
   }
 
   /**
-   * Reads the events in the requested order. Starts at the position of an existing event, because a log may refuse
-   * other positions.
+   * Reads the events in the requested order. A log may refuse a position at which no event starts, so the read starts
+   * at the position of an existing event.
    */
   async *#batches(): AsyncGenerator<readonly RecordedEvent[]> {
     const { log, index, categories } = this.#source;

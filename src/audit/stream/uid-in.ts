@@ -6,8 +6,8 @@ const uidMember = Buffer.from('"uid":"');
 const [quote, brace, bracket, backslash] = [0x22, 0x7b, 0x5b, 0x5c];
 
 /**
- * Finds the uid of an event's object without parsing the JSON. The uid is among the first members of the metadata,
- * before any object or list with another member `uid`. Returns undefined for JSON in any other form.
+ * Finds the uid of an event's object without parsing the JSON. This is possible because the platform writes `uid`
+ * before any nested object or list of the metadata. Returns undefined for JSON in any other form.
  */
 export function uidIn({ data }: RecordedEvent): string | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

@@ -80,7 +80,7 @@ class EventsOfLog implements LoggedReader {
     this.#selection = selection;
   }
 
-  /** Returns true for each event, because `shown` checks the conditions in slices. */
+  /** Returns true for each event, because `shown` checks the conditions later, in slices. */
   concerns(): boolean {
     return true;
   }
@@ -96,7 +96,7 @@ class EventsOfLog implements LoggedReader {
   }
 }
 
-/** Limits for the events that are selected and encoded in one turn. */
+/** The number of bytes read, and of events encoded, after which the initial events are sent to the watcher. */
 const readTogetherBytes = 1_048_576;
 const shownTogetherMax = 64;
 

@@ -25,7 +25,7 @@ export type CheckpointSignerDependencies = {
   readonly signer: NodeSigner;
   /** Returns the reason why this node must not sign yet; undefined without a reason. */
   readonly hindrance: () => string | undefined;
-  /** Compares the tree with the log before each signature; undefined for a log in this process's files. */
+  /** Compares the tree with the log before each signature. Undefined for an embedded log, which omits no events. */
   readonly leaves?: Pick<LeafCheck, 'hindrance'> | undefined;
   /** The largest tree that this node has signed for each origin, stored on disk. */
   readonly signed: {

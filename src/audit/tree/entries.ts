@@ -30,7 +30,7 @@ export type EntriesOptions = {
   /** The categories of all events that are leaves of the audit tree. */
   readonly categories: readonly string[];
   readonly signal: AbortSignal;
-  /** Divides the time of the event loop among readers. */
+  /** Splits long work into slices, between which other work runs. */
   readonly pace: Pace;
 };
 

@@ -83,8 +83,8 @@ export class LeafCheck {
   }
 
   /**
-   * Begins to compare new leaves each minute while `isReady` returns true, so that a signature has few leaves left to
-   * compare. A node that signs nothing also detects leaves that its indexes lack.
+   * Begins to compare new leaves each minute while `isReady` returns true. A signature then has few leaves left to
+   * compare, and a node that signs nothing also detects leaves that its indexes lack.
    */
   open(isReady: () => boolean): void {
     if (this.#stop.signal.aborted) return;

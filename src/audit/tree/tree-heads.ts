@@ -62,7 +62,10 @@ export class TreeHeads {
     if (signing.ok && isDue && leadership.isLeader()) await this.#append(signing.checkpoint);
   }
 
-  /** A `TreeHead` is a leaf, so the tree must have another new leaf before the next `TreeHead`. */
+  /**
+   * Returns whether the leader must append a `TreeHead`. The last `TreeHead` is itself a leaf, so another new leaf must
+   * exist.
+   */
   #isHeadDue(): boolean {
     const { tree, clock } = this.#dependencies;
     const last = tree.lastHead();
