@@ -124,7 +124,7 @@ async function withPassword(
   const chosen = password ?? randomBytes(18).toString('base64url');
   if (password === undefined) await writePassword(path, chosen);
   const outcome = await use(chosen);
-  // The write may have been appended even if its retry is rejected. A generated password is unique: if the user has
+  // The write may have been appended even if its retry is rejected. A generated password is random, so if the user has
   // this password, the write was appended.
   const counts = outcome.ok || (password === undefined && (await isPassword(options, chosen)));
   const isRefused = !counts && outcome.rejection.reason !== 'unavailable';

@@ -165,7 +165,7 @@ export class Authenticator {
   /** Returns the cached answer; undefined if a verification is needed. */
   #recall(key: string, address: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
-    // Before the tables are loaded, a missing user may exist.
+    // Until the tables are loaded, they may lack users that exist.
     if (!permissions.isReady()) return unavailableNow;
     const known = this.#remembered.get(key);
     if (known === undefined) return undefined;
@@ -178,7 +178,7 @@ export class Authenticator {
   }
 
   async #verifyOnce({ key, address, signal, verify, isKept }: Question): Promise<Authenticated> {
-    // Another address may have exceeded its limit of failures, so the address is a part of the key.
+    // Each address has its own limit of failures, so requests from different addresses do not share a verification.
     return this.#pending.run(
       `${key} ${address}`,
       async (abandoned) => {
@@ -260,7 +260,7 @@ export class Authenticator {
   #remember(key: string, subject: UserSubject): void {
     const { clock } = this.#dependencies;
     const { credential } = subject;
-    // The leeway for clock differences does not extend the time in the cache.
+    // `expiresAt` includes a leeway for clock differences. The time in the cache does not include the leeway.
     const forMs =
       credential.kind === 'oidc'
         ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now())

@@ -114,9 +114,9 @@ export type ProviderValueOptions<T> = ProviderDependencies & {
 };
 
 /**
- * A value that is fetched from the identity provider on first use, and again when it is used after it has expired. All
- * callers share a fetch in progress. After a failed fetch, no fetch begins for `oidcRetryMs`, so that clients cannot
- * cause any number of requests.
+ * A cached value of the identity provider, for example its keys. The value is fetched on first use, and on the first
+ * use after its expiry. All callers share a fetch in progress. After a failed fetch, no fetch begins for `oidcRetryMs`,
+ * so that clients cannot cause any number of requests.
  */
 export class ProviderValue<T> {
   readonly #options: ProviderValueOptions<T>;

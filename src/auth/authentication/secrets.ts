@@ -57,8 +57,8 @@ export class Secrets implements SecretKeeper {
   }
 
   /**
-   * Returns the hash at exactly this revision of the secret stream. The hash precedes the user's event that contains
-   * the revision, so a node that has folded this event also has the hash.
+   * Returns the password hash at this revision of the user's secret stream. An event of the user contains this
+   * revision, and the log stores the hash before that event. A node that has folded the event thus also has the hash.
    */
   passwordHash(uid: string, revision: number): string | undefined {
     return this.#folded.passwordHash(uid, revision);

@@ -17,7 +17,7 @@ export class TokenQuota {
     this.#permissions = permissions;
   }
 
-  /** Checks a new token with an owner; returns undefined for any other change. */
+  /** Checks the creation of a token with an owner; returns undefined for any other change. */
   check({ type, before, after }: DecidedChange): RuleCheck | undefined {
     if (type.key !== tokenKey || before !== undefined || after === undefined) return undefined;
     const { owner } = membersAt(after, 'spec');

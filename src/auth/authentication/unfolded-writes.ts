@@ -48,7 +48,7 @@ export class UnfoldedWrites {
 
   /**
    * Looks in the log for newer events of an object, and waits until this node has folded the events. Returns true if
-   * newer events exist and are folded; also false if the log is unavailable.
+   * newer events exist and are folded, and false otherwise, for example if the log is unavailable.
    */
   async refreshObject(type: TypeKey, name: string): Promise<boolean> {
     const { log, reader } = this.#dependencies;

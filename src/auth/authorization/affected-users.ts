@@ -5,8 +5,8 @@ import { roleNameOf, userNamesOf } from '../types/role-binding-type.ts';
 import { membersAt } from '../types/type-members.ts';
 
 /**
- * Returns the users that a change affects: the written user, the owner of a changed or deleted token or session, and
- * users that lose a role. Another check covers the rules that users gain.
+ * Returns the users that may lose rights by a change: the written user, the owner of a changed or deleted token or
+ * session, and users that lose a role. `refuseEscalation` separately checks the rights that users gain.
  */
 export function affectedUsers({ type, before, after }: DecidedChange): readonly string[] {
   const object = after ?? before;

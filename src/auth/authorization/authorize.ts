@@ -6,8 +6,8 @@ export type Authorized =
   /** `grant` is the rule that allows the request; absent for a probe before the permission tables are ready. */
   | { readonly allowed: true; readonly grant?: Grant | undefined }
   /**
-   * `isUndecided`: the request may be allowed later. `idle` is the state of a plugin that serves no requests now, if
-   * the subject's rules would allow the request otherwise. `reason` includes this state.
+   * `isUndecided`: the request may be allowed later. `idle` is set if only the state of a plugin prevents the request,
+   * and is the text of this state, which `reason` includes.
    */
   | { readonly allowed: false; readonly reason: string; readonly isUndecided?: true; readonly idle?: string };
 

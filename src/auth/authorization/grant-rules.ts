@@ -33,8 +33,8 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
   const superAdministratorGuard = new SuperAdministratorGuard(permissions);
   const tokens = new TokenQuota(permissions);
   return {
-    // Details name objects only for users and visitors. Details for plugins may reach the plugins' callers, and details
-    // for the platform may appear in a Plugin's status.
+    // Details name objects only for users and visitors. A plugin may pass details on to its callers, and details for
+    // the platform may appear in a Plugin's status.
     mayName: (subject, type, name) =>
       (subject.kind === 'user' || subject.kind === 'visitor') &&
       permissions.isReady() &&
@@ -59,7 +59,8 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
 }
 
 /**
- * Parts of the platform that act for the author of an object. These parts must not remove the last super administrator.
+ * Parts of the platform that act for the author of an object. The rules apply to their writes, so that these parts
+ * cannot remove the last super administrator.
  */
 const onBehalf: ReadonlySet<string> = new Set(['owner-references', 'bindings', 'plugins']);
 
@@ -68,8 +69,8 @@ function isPlatformsOwn(subject: Subject): boolean {
 }
 
 /**
- * Refuses to create, change or delete the super administrator role. Refuses to delete the roles of all callers and of
- * all authenticated users, and refuses a visitor's changes of these two roles.
+ * Refuses to create, change or delete the super administrator role. Refuses to delete the roles `anonymous` and
+ * `authenticated`, and refuses a visitor's changes of these two roles.
  */
 function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};

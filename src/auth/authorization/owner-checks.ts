@@ -23,10 +23,12 @@ export const notReady: Refused = {
 };
 
 /**
- * Refuses a change of an object's owner references if the writer lacks the needed rights (decision 3.5). An object
- * without existing owners is deleted, and a blocking object delays the deletion of its owner. As in Kubernetes'
- * OwnerReferencesPermissionEnforcement, every difference is a change, including a different order. A create does not
- * need the right to delete.
+ * Refuses a change of an object's owner references if the writer lacks the needed rights (decision 3.5). The writer
+ * needs the right to delete the object, because garbage collection deletes an object without existing owners. A create
+ * does not need this right. A reference with `blockOwnerDeletion` also needs a right on the owner, because it delays
+ * the owner's deletion.
+ *
+ * As in Kubernetes' OwnerReferencesPermissionEnforcement, every difference is a change, including a different order.
  */
 export function checkOwnerRights(change: DecidedChange, known: OwnerTables): Refused | undefined {
   const { before, after, subject } = change;

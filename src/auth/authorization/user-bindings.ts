@@ -47,8 +47,8 @@ type BindingWrites = {
 };
 
 /**
- * Binds a user to exactly these roles. Dry runs check all writes before the first write. Bindings are created first, so
- * the user keeps the roles that stay assigned.
+ * Binds a user to exactly these roles. Dry runs check all writes before the first write. Bindings to further roles are
+ * created before others are removed, so that the user is never without both the old and the new roles.
  *
  * If a write is refused before the first update or deletion, the created bindings are deleted. If other writers change
  * the same bindings meanwhile, the writes are planned again, up to a limit.
@@ -151,14 +151,14 @@ class Replacement {
 
   #contextOf(verb: Verb, dryRun: boolean): WriteContext {
     const context = { ...this.#context, cause: { ...this.#context.cause, verb }, dryRun };
-    // The dry run of each write has already counted, and a rate limit must not stop the replacement after some of the
-    // writes.
+    // The dry run of each write has already counted against the rate limit. Counting the write again could stop the
+    // replacement after only some of the writes.
     return dryRun ? context : { ...context, admitted: 'whole' };
   }
 
   /**
-   * Returns the writes in the order in which they must be made. Updates precede deletions, because an update needs
-   * rights that a deletion may remove from the writer.
+   * Returns the writes in the necessary order. Updates precede deletions, because a deletion may remove a right that
+   * the writer needs for an update.
    */
   #plan(roles: readonly string[], bindings: readonly Binding[]): readonly BindingChange[] {
     const bound = new Set(bindings.map(({ role }) => role));

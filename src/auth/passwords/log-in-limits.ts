@@ -27,15 +27,18 @@ export class LogInFailures {
   });
 
   /**
-   * The number of wrong guesses by user and network. A guess counts even if the log-in is refused, because the password
-   * was already compared with the cached password.
+   * The number of wrong guesses by user and network. Even a refused log-in counts, because the password was already
+   * compared with the cached password.
    */
   readonly #guesses = new SlidingCounts({
     windowMs: logInFailureWindowMs,
     keysMax: logInFailuresCountedMax,
     eventsMax: logInGuessesMax,
   });
-  /** The monotonic time until which a user and network may have too many guesses. */
+  /**
+   * The monotonic time from which no user and network has too many guesses. Then `isGuessed` need not look up the
+   * guesses.
+   */
   #manyUntil = 0;
 
   /** Returns the seconds until an attempt of this user from this network is allowed; 0 if allowed now. */
@@ -61,7 +64,7 @@ export class LogInFailures {
 
   /** Returns whether the cached password of the user is disabled for this address. */
   isGuessed(username: string, address: string, now: number): boolean {
-    // Usually there are no guesses, and each request calls this function.
+    // Each request calls this function, and usually there are no guesses.
     if (now >= this.#manyUntil) return false;
     return this.#guesses.waitMs(siteOf({ username, network: networkOf(address) }), logInGuessesMax, now) > 0;
   }

@@ -36,7 +36,7 @@ type Waiting = {
 };
 type Lane = TurnQueue<string, Waiting>;
 
-/** The weight of the newest hash in the moving average of durations. */
+/** The weight of the newest duration in the moving average of the durations of hashes. */
 const newestShare = 1 / 8;
 
 /**
@@ -117,8 +117,8 @@ export class PasswordHashQueue {
   }
 
   /**
-   * Returns the number of requests that may wait in one lane. All of them can be served within the longest wait if the
-   * lane gets every second slot.
+   * Returns the number of requests that may wait in one lane: as many as can be served within `passwordHashWaitMs`, if
+   * the other lane gets every second slot.
    */
   #laneCapacity(): number {
     if (this.#hashMs === 0) return passwordHashesWaitingMax;

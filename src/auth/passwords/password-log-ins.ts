@@ -45,7 +45,7 @@ export class PasswordLogIns {
   }
 
   async verify({ username, password, address, signal }: LogIn): Promise<PasswordVerified> {
-    // No user can have such a name or password, and a queued request must not use megabytes.
+    // No user can have such a name or password. The limit also keeps a queued request from using megabytes of memory.
     if (username.length > nameLengthMax || password.length > passwordLengthMax * 2) return invalidPassword;
     const { permissions, unfoldedWrites } = this.#dependencies;
     const network = networkOf(address);

@@ -5,8 +5,8 @@ import { passwordHashMemoryBytesMax } from '../../limits/access.ts';
 import { PasswordHashQueue, type HashRequest, type HashResult } from './password-hash-queue.ts';
 
 /**
- * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB. A hash
- * is verified with its own parameters, so the defaults can be raised later.
+ * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are those that OWASP recommends
+ * for 32 MiB of memory. A hash is verified with its own parameters, so the defaults can be raised later.
  */
 const hashCost: HashCost = { ln: 15, r: 8, p: 3 };
 /** The same algorithm at minimal cost, for tests. */

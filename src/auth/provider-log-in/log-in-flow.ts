@@ -3,9 +3,9 @@ import { returnPathProblem } from './return-path.ts';
 
 /** A log-in at the identity provider that a browser has begun. */
 export type LogInFlow = {
-  /** Identifies the flow. The provider returns it in the redirect. */
+  /** Identifies the flow. The provider returns `state` in the redirect. */
   readonly state: string;
-  /** The provider puts it in the ID token, which is then valid for this flow only. */
+  /** The provider puts the nonce into the ID token, which is then valid for this flow only. */
   readonly nonce: string;
   /** The secret of PKCE (RFC 7636): only the browser that began the flow can redeem the code. */
   readonly verifier: string;
@@ -19,15 +19,15 @@ type Connection = { readonly isSecure: boolean };
 
 /**
  * Returns the prefix of the names of the cookies, one cookie for each flow. A browser accepts a cookie with the prefix
- * `__Host-` only from this host over TLS, so that no other host of the domain can plant a flow.
+ * `__Host-` only from this host over TLS, so that no other host of the domain can set the cookie of a flow.
  */
 function prefixOf({ isSecure }: Connection): string {
   return `${isSecure ? '__Host-' : ''}ledgerplane_login_`;
 }
 
 /**
- * Returns the `Set-Cookie` value of a flow. The cookie is the only place of the flow, so every node can finish the
- * log-in. It is not signed: its user gains nothing by a change (decision 0083).
+ * Returns the `Set-Cookie` value of a flow. The flow is stored only in the cookie, so every node can finish the log-in.
+ * The cookie is not signed, because a user gains nothing by changing it (docs/decisions/0083).
  */
 export function flowCookie({ state, nonce, verifier, startedAt, returnPath }: LogInFlow, to: Connection): string {
   const value = [nonce, verifier, String(startedAt), Buffer.from(returnPath).toString('base64url')].join('.');

@@ -25,7 +25,7 @@ import type { LogInFlow } from './log-in-flow.ts';
 
 export type ProviderLogInDependencies = OidcDependencies & {
   readonly client: OidcClient;
-  /** Verifies the signature and the claims of ID tokens, as of bearer tokens. */
+  /** Verifies ID tokens like bearer tokens: the signature and the claims. */
   readonly verifier: Pick<OidcVerifier, 'verifyFor'>;
 };
 
@@ -33,7 +33,7 @@ export type ProviderLogInDependencies = OidcDependencies & {
 export type ProviderRedirect = {
   readonly parameters: URLSearchParams;
   readonly flow: LogInFlow;
-  /** The same URI as at the begin of the flow. */
+  /** The same URI as in the request that began the flow. */
   readonly redirectUri: string;
   /** The network of the client, for the limit of failed log-ins. */
   readonly network: string;
@@ -82,7 +82,7 @@ export class ProviderLogIn {
     return this.#dependencies.settings.issuer;
   }
 
-  /** Begins a flow. Returns it with the URL of the provider's log-in page. */
+  /** Begins a flow. Returns the flow, and the URL of the provider's log-in page. */
   async begin(
     redirectUri: string,
     returnPath: string,
@@ -195,8 +195,8 @@ function authenticationOf({ secret }: OidcClient, server: oauth.AuthorizationSer
 }
 
 /**
- * Returns the problem of a response that refuses this server rather than the code; undefined for any other response. A
- * refused code is the error `invalid_grant` (RFC 6749, 5.2).
+ * Returns the problem of a token response if the provider refuses this server, for example its client secret. Returns
+ * undefined for any other response, and for a refused code: the error `invalid_grant` (RFC 6749, 5.2).
  */
 async function clientProblem(response: Response): Promise<string | undefined> {
   if (response.ok || response.status >= 500) return undefined;
@@ -218,7 +218,7 @@ function tooMany(retryAfterSeconds: number): NotAuthenticated {
   return { ok: false, reason: 'too-many-requests', detail: 'too many log-ins: try again later', retryAfterSeconds };
 }
 
-/** The errors of the library that mean an unusable response of the provider, independent of the user. */
+/** The library's errors for an unusable response of the provider, for which the user is not responsible. */
 const brokenResponses: ReadonlySet<string> = new Set([
   oauth.RESPONSE_IS_NOT_CONFORM,
   oauth.RESPONSE_IS_NOT_JSON,

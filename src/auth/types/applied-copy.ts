@@ -11,8 +11,8 @@ export const appliedCopy = 'kubectl.kubernetes.io/last-applied-configuration';
 export type SecretMember = readonly [part: string, member: string];
 
 /**
- * Returns the metadata without the secret members in the copy. Without a copy, `kubectl apply` would print a warning
- * and treat each object as changed. A copy that cannot be parsed is removed.
+ * Returns the metadata without the secret members in the copy. The copy itself stays, because without a copy, `kubectl
+ * apply` would print a warning and treat each object as changed. A copy that cannot be parsed is removed.
  */
 export function withoutCopiedSecrets(metadata: Metadata, secrets: readonly SecretMember[]): Metadata {
   const { annotations: { [appliedCopy]: copy, ...others } = {}, ...rest } = metadata;

@@ -16,7 +16,7 @@ export const nameSchema = {
   pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$',
 } as const;
 
-/** The schema of the name of a user, who may be a user of the identity provider. */
+/** The schema of a user's name, including the names of users of the identity provider. */
 export const subjectNameSchema = {
   type: 'string',
   minLength: 1,

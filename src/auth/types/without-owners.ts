@@ -3,8 +3,8 @@ import type { Strategy } from '../../command/strategy.ts';
 import { refuseViolations } from './type-members.ts';
 
 /**
- * Wraps the strategy of a type so that its objects accept no new owner references. Otherwise a caller that may delete
- * the owner could delete accounts. References from an old log may be kept or removed.
+ * Wraps the strategy of a type so that its objects accept no new owner references. Otherwise, the deletion of an owner
+ * would delete accounts, even if the caller may not delete accounts. References from an old log may be kept or removed.
  */
 export function withoutOwners(strategy: Strategy): Strategy {
   return {
