@@ -90,7 +90,9 @@ function settingsOf({ domain }: ConnectionOptions, environment: Environment, fol
   return decoded.config;
 }
 
-/** Returns the kind of TLS. TLS_CERT and TLS_KEY are not read, because only the server's user may read these files. */
+/**
+ * Returns the kind of TLS. Does not read TLS_CERT and TLS_KEY, which may be readable only for the user of the server.
+ */
 function tlsKindOf({ TLS = 'off' }: Environment): (typeof tlsKinds)[number] {
   const kind = tlsKinds.find((known) => known === TLS);
   if (kind === undefined) throw usageError(`TLS must be one of ${tlsKinds.join(', ')}`);

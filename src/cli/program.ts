@@ -58,7 +58,8 @@ export async function runProgram(
   });
   const sayVersion = `ledgerplane ${version}`;
   program.usage('<command>').version(sayVersion, '--version', 'print the version').addHelpText('after', settingsText);
-  // `serve` is not the default command of commander, so that `misread` can report an option before the command.
+  // `serve` is not the default command of commander, because commander would then pass an option before the command to
+  // `serve`. `misread` reports such an option.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, context, result);
   addPluginCommands(program, { context, version, pluginCheck, connected });

@@ -39,7 +39,7 @@ export async function begunExport(path: string, name: string): Promise<BegunExpo
   return begun;
 }
 
-/** Whether the error only means that the file is truncated. */
+/** Whether the error only means that the file ends early, either after the header or within it. */
 function isCut(error: unknown, begun: BegunExport | undefined): boolean {
   return error instanceof BrokenFileError && error.isCut && (begun !== undefined || mayBecomeHeader(error.rest));
 }

@@ -29,8 +29,8 @@ export type EventOptions = ConnectionOptions & {
 };
 
 /**
- * The options that require a value of one field, with the name of the field. `type` is not in this list, because its
- * value is looked up first.
+ * The options that require a value of one field, each with the name of the field. `type` is missing, because its value
+ * is looked up first.
  */
 const fields = [
   ['actor', 'actor'],

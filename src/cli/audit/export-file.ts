@@ -11,7 +11,7 @@ export class BrokenFileError extends Error {
   /** The first bytes of the incomplete line; empty if the bytes are unknown. */
   readonly rest: Uint8Array;
 
-  /** Whether damaged bytes stopped zlib, so that the last lines before them may be missing. */
+  /** Whether zlib stopped at damaged bytes. The last lines before these bytes may then be missing. */
   readonly isPacked: boolean;
 
   constructor(detail: string, isCut: boolean, { rest = new Uint8Array(), isPacked = false }: Found = {}) {
@@ -38,8 +38,8 @@ export async function* linesOfFile(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Yields the lines of `linesOfFile` in blocks. A block contains the lines that end in one chunk of the unpacked
- * content. `pieceBytes` of the file are read at once.
+ * Yields the lines of `linesOfFile` in blocks. The file is read in pieces of `pieceBytes`. A block contains the lines
+ * that end in one chunk of the unpacked content.
  *
  * @throws BrokenFileError, or the system's error.
  */

@@ -18,7 +18,7 @@ export type Trusting = {
 
 export type Trusted = {
   readonly keys: readonly VerifierKey[];
-  /** The keys as texts with the name that is valid for all trees of the domain, to be stored after the run. */
+  /** The trusted keys in text form, to be stored after the run. Their name is valid for all trees of the domain. */
   readonly texts: readonly string[];
 };
 
@@ -27,8 +27,8 @@ export type Trusted = {
  * list is also trusted if a trusted key has signed this key. A first run without `--key` trusts the self-signed keys in
  * the server's list.
  *
- * Within this function, keys are raw: 32 bytes in base64. One pass over the server's list is sufficient, because a key
- * is always after the key that signed it.
+ * Within this function, keys are raw: 32 bytes in base64. In the server's list, a key always follows the key that
+ * signed it, so one pass over the list is sufficient.
  */
 export async function trustedKeys({ client, given, folder, kept }: Trusting): Promise<Trusted> {
   const answer = await client.send({ method: 'GET', path: ['audit', 'tree', 'keys'] });

@@ -26,9 +26,9 @@ export type WitnessOptions = ConnectionOptions & {
 const defaultDir = 'ledgerplane-witness';
 
 /**
- * Requests a new checkpoint from the server, and stores the checkpoint in `dir` after verification. The new checkpoint
- * must extend each checkpoint of the same tree in `dir`. Without `newTree`, the new checkpoint must have the tree of
- * the last checkpoint. Otherwise the command fails and prints the two checkpoints that disagree.
+ * Requests a new checkpoint from the server, verifies the checkpoint, and stores it in `dir`. The new checkpoint must
+ * extend each stored checkpoint of the same tree. Without `newTree`, its tree must be the tree of the last stored
+ * checkpoint. If two checkpoints disagree, the command fails and prints both.
  */
 export async function witness(options: WitnessOptions, context: CommandContext): Promise<void> {
   const { client } = await connect(options, context);

@@ -24,7 +24,7 @@ export async function printPluginLogs(name: string, options: LogsOptions, contex
   while (options.follow === true) {
     await delay(context.clock, pollIntervalMs);
     cursor = await printPage(name, cursor, { connection, context }).catch((error: unknown) => {
-      // The server may be restarting, so the command retries. A restarted server begins with new lines.
+      // The server may be restarting, so the command retries. A restarted server has only the lines since its start.
       if (error instanceof ConnectionFailure) return cursor;
       throw error;
     });

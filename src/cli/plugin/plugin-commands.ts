@@ -71,7 +71,7 @@ async function switchPlugin(
 }
 
 /**
- * Enables the plugin. If the server's process ended during the last load, makes the server load the plugin's files
+ * Enables the plugin. If the server's process ended during the last load, also makes the server load the plugin's files
  * again. Returns undefined if the plugin does not exist.
  */
 async function askToRun(change: Call, { client }: Connection): Promise<Json | undefined> {

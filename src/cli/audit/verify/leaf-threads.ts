@@ -22,7 +22,7 @@ export class LeafThreads {
     const turn = this.#blocks % this.count;
     this.#blocks += 1;
     const leaves = (this.#threads[turn] ??= new LeafThread()).leavesOf(lines);
-    // If an earlier block has a problem, nothing awaits this promise, and a rejection would be unhandled.
+    // If an earlier block has a problem, no caller awaits this promise. This handler prevents an unhandled rejection.
     leaves.catch(() => undefined);
     return leaves;
   }

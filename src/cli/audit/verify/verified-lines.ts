@@ -25,7 +25,7 @@ export async function addLines(
   let broken: { readonly error: unknown } | undefined;
   try {
     for await (const lines of blocks) {
-      // This thread verifies a file of one block faster than a thread starts.
+      // This thread verifies the first block, because a file of one block is verified faster than a thread starts.
       open.push({ lines, leaves: isFirst ? undefined : threads.leavesOf(lines) });
       isFirst = false;
       const problem = await addBlocks(verifier, open, threads.count * blocksPerThread);
@@ -48,7 +48,7 @@ async function addBlocks(
   left: number,
 ): Promise<ExportProblem | undefined> {
   for (let [block] = open; block !== undefined && open.length > left; [block] = open) {
-    // If the thread of a block fails, the block stays open, so that no later block is added.
+    // If the thread of a block fails, the block stays in `open`, so that no later block is added.
     const leaves = await block.leaves;
     open.shift();
     const problem = addBlock(verifier, block.lines, leaves);

@@ -53,8 +53,8 @@ async function verified(path: string, keys: readonly VerifierKey[]): Promise<Ver
 }
 
 /**
- * Returns the place of damage in a gzipped file. zlib drops the content that it unpacked from the same piece as damaged
- * bytes, so the file is read again in small pieces.
+ * Returns the place of damage in a gzipped file. If a piece of the file has damaged bytes, zlib drops everything that
+ * it unpacked from this piece. The file is therefore read again in small pieces.
  */
 async function placeOfDamage(path: string, keys: readonly VerifierKey[]): Promise<string | undefined> {
   const verifier = new ExportVerifier(keys);
@@ -66,7 +66,10 @@ async function placeOfDamage(path: string, keys: readonly VerifierKey[]): Promis
   return verifier.place();
 }
 
-/** The pieces in which `placeOfDamage` reads a file. Each piece takes a call of zlib. */
+/**
+ * The minimum size and the maximum number of the pieces in which `placeOfDamage` reads a file. Each piece costs a call
+ * of zlib.
+ */
 const pieceBytesMin = 16;
 const piecesMax = 16_384;
 
