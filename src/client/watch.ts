@@ -72,8 +72,8 @@ export class Watch<T> {
   /** The last position; undefined until the present objects have been read, and again after a 410. */
   #position: string | undefined;
   /**
-   * The names of the present objects that were read on this connection, to find deleted objects. Undefined if no state
-   * was known before this connection, because no deletion can then be missed.
+   * The names of the present objects that were read on this connection, to find deleted objects. Undefined if no object
+   * was known before this connection, because there is then no deletion to report.
    */
   #present: Set<string> | undefined;
   /** Whether the present objects are read with a list, because the server does not support initial events. */
@@ -177,7 +177,8 @@ export class Watch<T> {
   #eventsIn(frames: readonly Frame<T>[]): readonly WatchEvent<T>[] {
     const events: WatchEvent<T>[] = [];
     for (const frame of frames) this.#addEvents(frame, events);
-    // The wait is not reset without a position, because the present objects must then be read again.
+    // Without a position, the present objects are not read completely, and a new connection reads them again from the
+    // start. So only a position counts as progress that resets the wait.
     if (this.#position !== undefined) this.#backOff.reset();
     return events;
   }

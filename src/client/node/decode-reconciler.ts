@@ -12,7 +12,8 @@ export type DecodedReconciler = {
 const concurrencyMax = 16;
 
 /**
- * Decodes a declaration. The objects are not checked against their TypeScript type, as in reconcilers of plugins.
+ * Decodes a declaration. As in plugins, the objects that a reconciler receives are not checked against their TypeScript
+ * type.
  *
  * @throws TypeError for an invalid concurrency.
  */
