@@ -41,8 +41,8 @@ export type Config = {
   /** The absolute path of the folder for backups; undefined without backups. */
   readonly backupDir: string | undefined;
   /**
-   * The free bytes on the disk of DATA_DIR below which clients' writes other than deletions are refused; undefined for
-   * a share of the disk.
+   * The number of free bytes on the disk of DATA_DIR below which the server refuses clients' writes other than
+   * deletions. Undefined: a share of the disk.
    */
   readonly diskReserveBytes: number | undefined;
   readonly platformDomain: string;
@@ -121,9 +121,9 @@ const oidcNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Decodes the settings of the identity provider. If one of these settings is set, the issuer is required, and so is the
- * audience or the client's ID, because without a check of the audience, the server would accept tokens that are
- * intended for another service. With the client's ID alone, the server accepts no bearer tokens of the provider.
+ * Decodes the settings of the identity provider. If one of them is set, the issuer is required, and also the audience
+ * or the client's ID: without a check of the audience, the server would accept tokens that are intended for another
+ * service. With the client's ID but no audience, the server accepts no bearer tokens of the provider.
  */
 function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
   const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);

@@ -9,9 +9,9 @@ export const eventStorePrefixDefault = 'ledgerplane-';
 const prefix = /^[a-z0-9](?:[a-z0-9._-]*-)?$/iu;
 
 /**
- * Returns the problem of a prefix; undefined for a valid prefix. A category such as `object` follows the prefix in a
- * stream name. A prefix ends with a dash, and no category contains a dash. Two logs thus have different streams even if
- * one prefix begins with another prefix.
+ * Returns the problem of a prefix; undefined for a valid prefix. In a stream name, the prefix precedes a category such
+ * as `object`. A prefix ends with a dash, and no category contains a dash. Two logs thus have different streams even if
+ * one prefix begins with the other.
  */
 export function eventStorePrefixProblem(text: string): string | undefined {
   if (text.length > eventStorePrefixLengthMax)

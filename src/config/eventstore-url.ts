@@ -5,8 +5,8 @@
  */
 export type EventStoreUrl = {
   /**
-   * Whether the single host returns the members of the cluster. If false, several hosts are the members of a cluster,
-   * and a single host is a node without a cluster.
+   * True for `esdb+discover://`: the single host is asked for the members of its cluster. If false, several hosts are
+   * the members of a cluster, and a single host is a node without a cluster.
    */
   readonly discover: boolean;
   readonly hosts: readonly EventStoreHost[];
