@@ -16,8 +16,8 @@ const socketPathBytesMax = 100;
  * Locks DATA_DIR for this process, a server or a command (decision 11.2). The lock is a listening socket, which the
  * kernel closes when the process ends.
  *
- * On Linux, the process first listens on an abstract socket, which has no file. Of several servers that start
- * simultaneously, only one server gets this socket and may replace the socket file of a dead server. The socket file
+ * On Linux, the process first listens on an abstract socket, which has no file. If several servers start
+ * simultaneously, only one of them gets this socket and may replace the socket file of a dead server. The socket file
  * also protects against a server in another network namespace, where the abstract socket is not visible.
  *
  * @throws StartError if another process has the lock, or if the lock cannot be created.
@@ -39,8 +39,8 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
         { exitCode: 2 },
       );
     }
-    // The socket stays referenced, so that the process stays alive and the directory locked, even during a wait for a
-    // plugin that does not respond.
+    // The socket stays referenced. The process thus stays alive, and the folder locked, while a stopping server waits
+    // for a plugin that does not respond.
     servers.push(server);
   }
   return { release };

@@ -30,8 +30,8 @@ export type DiskReserveOptions = {
 
 /**
  * Reserves a part of the disk for deletions and for the platform. Writers query the state and report the bytes that
- * they write. The free space is read once a second. Bytes that were reported since the second-last reading are
- * subtracted, because the last reading may not include them.
+ * they write. The free space is read once a second. A reading may miss bytes that were reported shortly before, so the
+ * bytes since the previous reading are subtracted from the last reading.
  */
 export class DiskReserve implements WriterDisk {
   readonly #options: DiskReserveOptions;

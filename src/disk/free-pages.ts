@@ -12,7 +12,10 @@ const leafPage = 2;
 const bigData = 1;
 /** The root of an empty table. */
 const noPage = 0xffff_ffff_ffff_ffffn;
-/** A limit above the depth of any table, which ends a cycle of pages in a damaged file. */
+/**
+ * A limit above the depth of any table. In a damaged file, the pages may form a cycle, which would otherwise be read
+ * forever.
+ */
 const depthMax = 32;
 
 export type PageFile = {

@@ -31,7 +31,7 @@ export class SignedTrees {
   /** Resolves when the record is on disk. The caller must await each call before the next call. */
   async record(origin: string, { size, root }: TreeSize): Promise<void> {
     const next = new Map(this.#trees);
-    // `set` then makes the entry the last entry of the map.
+    // After the deletion, `set` makes the entry the last one of the map, in which the first entries are the oldest.
     next.delete(origin);
     next.set(origin, { size, root });
     for (const oldest of [...next.keys()].slice(0, -treesMax)) next.delete(oldest);

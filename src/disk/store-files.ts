@@ -19,8 +19,8 @@ export type StoreFiles = {
 };
 
 /**
- * Creates missing and incomplete files of a store, so that LMDB writes nothing while opening the store. If the open
- * fails, for example on a full disk, the process aborts (lmdb 3.5, `EnvWrap::openEnv`).
+ * Creates missing and incomplete files of a store, so that LMDB writes nothing while it opens the store. If such a
+ * write failed, for example on a full disk, the process would abort (lmdb 3.5, `EnvWrap::openEnv`).
  *
  * LMDB's lock file is sparse and mapped, so an access to a page without a disk block ends the process by SIGBUS. This
  * function allocates the blocks, so that a full disk throws here.
