@@ -11,8 +11,8 @@ export const basicCacheEntriesMax = 2_048;
  */
 export const logInFailuresMax = 20;
 /**
- * The most failed log-ins of all users together from one network within `logInFailureWindowMs`. One user's failures
- * from all networks that are not known for the user have the same limit.
+ * The most failed log-ins of all users together from one network within `logInFailureWindowMs`. The same limit applies
+ * to the failed log-ins of one user from all networks from which the user has not logged in before.
  */
 export const logInFailuresInAllMax = 100;
 export const logInFailureWindowMs = 60_000;
@@ -21,7 +21,7 @@ export const logInFailureWindowMs = 60_000;
  * compared with the cached password. Otherwise a correct guess would succeed while log-ins are refused.
  */
 export const logInGuessesMax = 100;
-/** The most concurrent password hashes. Each hash usually takes tens of milliseconds of one core, and 16 MiB. */
+/** The most concurrent password hashes. Each hash takes 0.1 to 0.3 s of one core, and 32 MiB. */
 export const passwordHashesMax = 2;
 /**
  * The most entries of each table that counts failures. A table has entries for users, for networks, and for pairs of a
@@ -33,8 +33,8 @@ export const passwordHashMemoryBytesMax = 134_217_728;
 /** The most requests from one network that wait for a password hash. Further requests are rejected. */
 export const passwordHashesWaitingPerNetworkMax = 32;
 /**
- * The most requests in a queue for a password hash. Requests from networks that are known for the user have a separate
- * queue. Above this limit, the request with the lowest priority is rejected.
+ * The most requests in a queue for a password hash. There are two queues: one for networks from which the user has
+ * logged in before, and one for other networks. Above this limit, the request with the lowest priority is rejected.
  */
 export const passwordHashesWaitingMax = 64;
 /** A request that has waited for a password hash for this time is rejected. */
@@ -64,7 +64,9 @@ export const accessStopMs = 1_000;
  * The most refusals of one kind, from one user or network, that one event describes. Further refusals are only counted.
  */
 export const accessEntriesPerSourceMax = 5;
-/** The most pairs of kind and source (user or network) for which one event contains refusals. */
+/**
+ * The most sources in one event with described refusals. A source is a pair of a kind of refusal and a user or network.
+ */
 export const accessSourcesMax = 256;
 /** The most bytes of described refusals that a node appends in a second, on average: 90 MB a day. */
 export const accessEntryBytesPerSecond = 1_024;
@@ -94,7 +96,7 @@ export const previewedRolesMax = 16;
 export const previewedTypesMax = 1_000;
 /**
  * The most pairs of an API group and a resource in the rules of all proposed roles together. The server prepares each
- * pair for decisions. One rule may have as many.
+ * pair for decisions. A single rule may reach this limit.
  */
 export const previewedPairsMax = 65_536;
 /** The most roles that an access review lists if no role allows the request. */
@@ -111,10 +113,14 @@ export const roleListEntriesMax = 256;
  * the whole cache is cleared.
  */
 export const rememberedCandidatesMax = 65_536;
-/** The number of roles from which the cache of rules is faster than a scan of the roles. Included roles are counted. */
+/**
+ * The number of roles from which the cache of rules is faster than a scan of the roles. Roles that a role includes are
+ * also counted.
+ */
 export const rememberingRolesMin = 8;
 /**
- * The most roles with a recorded time of change. Above this limit, the rights of every set of roles are computed again.
+ * The most roles for which the time of the last change is recorded. Above this limit, the records are dropped, and the
+ * rights of every set of roles are computed again.
  */
 export const changedRolesMax = 8_192;
 export const roleRulesMax = 512;
@@ -138,7 +144,7 @@ export const profileTextLengthMax = 8_192;
 export const passwordLengthMin = 8;
 /** Longer passwords only increase the cost of hashing. */
 export const passwordLengthMax = 1_024;
-/** The time after which a session ends, even if the session is in use. */
+/** The time after which a session ends, even if it is in use. */
 export const sessionLifetimeMs = 86_400_000;
 /** The shortest interval between two recorded uses of a token. Each recorded use is an event. */
 export const tokenUseRecordMs = 60_000;
@@ -164,12 +170,15 @@ export const oidcLeewayMs = 30_000;
 /** The maximum length of the claim that names the user. The user's name is `oidc:` followed by the claim. */
 export const oidcClaimLengthMax = 253;
 /**
- * The time within which a user must finish a log-in at the identity provider, and the most log-ins that one browser may
- * have begun. Another log-in replaces the oldest one.
+ * The time within which a user must finish a log-in at the identity provider, and the most unfinished log-ins of one
+ * browser. A further log-in replaces the oldest one.
  */
 export const oidcFlowMs = 600_000;
 export const oidcFlowsMax = 4;
-/** The maximum length of the path to which a browser returns after a log-in. Each begun log-in has it in a cookie. */
+/**
+ * The maximum length of the path to which a browser returns after a log-in. The cookie of each unfinished log-in
+ * contains this path.
+ */
 export const returnPathLengthMax = 512;
 /** The most codes of the identity provider that a node redeems at a time. */
 export const oidcExchangesMax = 32;

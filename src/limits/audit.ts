@@ -12,24 +12,25 @@ export const historyReadBytesMax = 8_388_608;
 /** One read of the log for an object's history ends when its events reach this size. */
 export const historyReadBatchBytes = 2_097_152;
 /**
- * The delay between two batches of the audit indexes, if no request waits for the indexes. The delay makes batches
- * larger.
+ * The delay between two batches of the audit indexes while no request waits for the indexes. The delay makes batches
+ * larger, and larger batches take less time for each event.
  */
 export const auditRestMs = 50;
 /**
- * The most events of one batch of the audit indexes. A commit of 256 events takes half the time of four commits of 64.
+ * The most events of one batch of the audit indexes. A commit of 256 events takes half the time of four commits of 64
+ * events.
  */
 export const auditSliceEventsMax = 256;
 /** The longest time that a request waits until the audit indexes contain the required position. */
 export const auditFoldWaitMs = 3_000;
-/** The maximum size of a line of an export. An event of the largest size fits, even if every byte is escaped. */
+/** The maximum size of a line of an export. The largest event fits, even if every byte is escaped. */
 export const exportLineBytesMax = 16_777_216;
 /**
- * A gzipped export may unpack to this number of times its size. Real exports stay below this ratio; files that are made
- * to exhaust memory exceed the ratio.
+ * The maximum ratio of the unpacked size of a gzipped export to its packed size. Real exports stay below this ratio.
+ * Files that are made to exhaust memory exceed it.
  */
 export const exportUnpackedRatioMax = 250;
-/** A gzipped export may unpack to this size regardless of the ratio. */
+/** The unpacked size up to which a gzipped export may exceed the ratio. */
 export const exportUnpackedFreeBytes = 67_108_864;
 /** The size at which the collected lines of an export are sent. */
 export const exportPieceBytes = 65_536;

@@ -9,8 +9,8 @@ export const columnSegmentBytesMax = 1_048_576;
  */
 export const columnRowsBytesMax = 16_777_216;
 /**
- * The fewest changes between two snapshots of a type's columns. A type with more objects than this number needs as many
- * changes as objects.
+ * The fewest changes between two snapshots of a type's columns. If the type has more objects than this number, a
+ * snapshot needs as many changes as there are objects.
  */
 export const columnChangesMin = 16_384;
 /** The most changes of a type that are buffered while earlier changes of the type are read from the log. */
@@ -19,7 +19,7 @@ export const columnLaterRowsMax = 65_536;
  * The interval at which incomplete segments are written. After a crash, only later changes are read from the log again.
  */
 export const columnFlushMs = 60_000;
-/** The most pages of 32 KiB that later lists reuse. */
+/** The most pages of columns (32 KiB each) that are cached for later lists. */
 export const columnPagesKeptMax = 128;
 /** The most concurrent lists of an earlier state. Further lists queue, and users take turns. */
 export const columnQueriesMax = 2;

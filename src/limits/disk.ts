@@ -2,7 +2,9 @@
 
 /** Without DISK_RESERVE, the reserve is this share of the file system. */
 export const diskReserveShareMax = 0.05;
-/** The most bytes of the reserve without DISK_RESERVE: enough to delete 680 of the largest objects. */
+/**
+ * The most bytes of the reserve without DISK_RESERVE. The events of 680 deletions of objects of the maximum size fit.
+ */
 export const diskReserveBytesMax = 1_073_741_824;
 /**
  * The interval at which the free space is read. Until the next reading, the server subtracts an estimate of its writes.
@@ -17,11 +19,17 @@ export const diskEventOverheadBytes = 8_192;
  * margin, the state could alternate at the limit.
  */
 export const diskReserveMarginShare = 1 / 16;
-/** If less than this share of the reserve is free, log-ins and records of token use stop. Deletions need the rest. */
+/**
+ * If less than this share of the reserve is free, log-ins and records of token use stop, because deletions need the
+ * rest.
+ */
 export const diskReserveLogInShare = 1 / 2;
-/** The rate of super administrators' log-ins if less than `diskReserveLogInShare` is free: at most 60 MB a day. */
+/**
+ * The rate of super administrators' log-ins if less than `diskReserveLogInShare` is free. Their events take at most 60
+ * MB of the disk a day.
+ */
 export const scarceLogIns = { perSecond: 1 / 60, burst: 10 } as const;
-/** The `Retry-After` of a refusal because of low disk space. An operator must free space first. */
+/** The `Retry-After` of a refusal because of low disk space. It is long, because an operator must free space first. */
 export const diskRetryAfterSeconds = 30;
 /** The free space that the server needs to open its stores. A first start writes 0.3 MiB; the rest is for deletions. */
 export const diskStartBytesMin = 4_194_304;

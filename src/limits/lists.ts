@@ -19,7 +19,7 @@ export const listSliceBytesMax = 262_144;
  * YAML.
  */
 export const listTurnMs = 4;
-/** The most names that a scan of a type's objects reads at once: well under a millisecond. */
+/** The most names that a scan of a type's objects reads at once. Such a read takes well under a millisecond. */
 export const namePageObjectsMax = 512;
 /** The maximum size of the cache of recent lists. */
 export const listCacheBytesMax = 16_777_216;
@@ -53,7 +53,7 @@ export const snapshotStallMs = 10_000;
 export const streamPieceBytesMax = 65_536;
 /** The most characters of one cell of a table. A longer text is truncated and ends with `…`. */
 export const tableCellCharactersMax = 1_024;
-/** The most bytes of JSON that are converted to YAML in one slice: a few milliseconds. */
+/** The most bytes of JSON that are converted to YAML in one slice. The conversion takes a few milliseconds. */
 export const yamlPieceBytesMax = 8_192;
 /**
  * A cached table is used for this time even if the ages in its rows have changed. With many new objects, the ages

@@ -68,9 +68,12 @@ export const invalidReportMs = 1_000;
 export const migrationsPerPluginMax = 64;
 /** A migration's id is a metric label and a part of messages. */
 export const migrationIdLengthMax = 63;
-/** The most objects of a plugin that are migrated concurrently. With more, requests wait for longer folds. */
+/**
+ * The most objects of a plugin that are migrated concurrently. With more, requests wait longer until their writes are
+ * folded.
+ */
 export const migrationConcurrencyMax = 16;
-/** The most writes of migrations in a second. The server needs time for requests. */
+/** The most writes of migrations in a second. The rest of the server's time is for requests. */
 export const migrationWritesPerSecondMax = 4_000;
 /** The number of objects' names that a migration reads at once. */
 export const migrationPageNames = 256;

@@ -3,8 +3,8 @@ export const replayHeapMegabytesMax = 512;
 /** The maximum heap of the thread that replays the audit indexes. */
 export const replayAuditHeapMegabytesMax = 384;
 /**
- * The most estimated memory of the events that one transaction of the audit indexes writes. Larger transactions rewrite
- * the last block of an index term less often.
+ * The most estimated memory of the events that one transaction of the audit indexes writes. Each transaction rewrites
+ * the last block of each index term, so larger transactions rewrite these blocks less often.
  */
 export const replayAuditBatchBytesMax = 134_217_728;
 /**

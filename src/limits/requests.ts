@@ -1,4 +1,4 @@
-/** The most bytes of one request body: an indented object of 768 KiB fits. */
+/** The most bytes of one request body. An object of the maximum size (768 KiB) fits, with usual indentation. */
 export const requestBodyBytesMax = 1_048_576;
 /** The most bytes of a protobuf body. Only access reviews and the options of deletions are sent as protobuf. */
 export const protobufBodyBytesMax = 65_536;
@@ -11,7 +11,7 @@ export const yamlBodyBytesMax = 262_144;
 export const yamlReadMs = 5_000;
 /** The time without YAML bodies after which the parser's thread ends. */
 export const yamlIdleMs = 30_000;
-/** The maximum heap of the YAML parser's thread, in MiB. The parser uses up to a kilobyte for a byte of YAML. */
+/** The maximum heap of the YAML parser's thread, in MiB. For each byte of YAML, the parser uses up to a kilobyte. */
 export const yamlHeapMegabytesMax = 512;
 /**
  * The deepest nesting of JSON from clients, plugins and identity providers. Recursive functions could exceed the stack
@@ -23,7 +23,7 @@ export const requestHeadersBytesMax = 131_072;
 /** The most bytes of path and query of one request. Above this limit, the status is 400. */
 export const requestTargetBytesMax = 65_536;
 export const queryParametersMax = 64;
-/** The most validation errors in one response: enough to correct a body in one attempt. */
+/** The most validation errors in one response. They are enough to correct a body in one attempt. */
 export const validationErrorsMax = 64;
 /** The most media ranges that are read from one `Accept` header. Further ranges are ignored. */
 export const acceptedRangesMax = 64;
@@ -35,7 +35,7 @@ export const acceptHeaderKeptLengthMax = 512;
 export const shutdownMs = 10_000;
 /**
  * The maximum length of a stored `User-Agent` header. A longer header is truncated, because every event of a write
- * stores it.
+ * contains the header.
  */
 export const userAgentLengthMax = 256;
 /** The time limits for a client to send the headers, the whole request, and the next request of the same connection. */
@@ -60,6 +60,9 @@ export const bodyTurnMs = 4;
 export const requestTurnMs = 10;
 /** The number of requests in a turn that start without a check of `requestTurnMs`. */
 export const untimedRequestsMax = 16;
-/** The interval of the samples of a node's figures, and the number of samples in memory: one hour, about 50 KB. */
+/**
+ * The interval between two samples of a node's figures, and the number of samples in memory. The samples cover one hour
+ * and use about 50 KB.
+ */
 export const sampleMs = 10_000;
 export const samplesMax = 360;

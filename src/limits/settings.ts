@@ -6,7 +6,7 @@ export const settingLengthMax = 1_024;
 /** The maximum length of EVENTSTORE_PREFIX: a name and a UUID fit. */
 export const eventStorePrefixLengthMax = 64;
 export const pluginsDisabledMax = 256;
-/** The most entries of TRUSTED_PROXIES. The published ranges of the largest content delivery networks fit. */
+/** The most entries of TRUSTED_PROXIES. The published address ranges of the largest content delivery networks fit. */
 export const trustedProxiesMax = 256;
 export const allowedHostsMax = 256;
 /** The maximum length of a password that is typed or piped into the command line. */

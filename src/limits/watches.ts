@@ -1,5 +1,5 @@
 export const watchersMax = 10_000;
-/** A watcher with more unread bytes is disconnected. A slow browser tab must not use unlimited memory. */
+/** A watcher with more unread bytes is disconnected, so that a slow client cannot use unlimited memory. */
 export const watchBufferedBytesMax = 4_194_304;
 /** A watch without events sends a keep-alive after this time. */
 export const watchKeepAliveMs = 10_000;
@@ -14,7 +14,7 @@ export const watchClientFrameBytesMax = 4_096;
 export const watchAheadWaitMs = 2_000;
 /** The interval at which a watch that must read the log retries while the log is unavailable. */
 export const watchLogRetryMs = 1_000;
-/** The most digits of a resourceVersion: enough for 10¹⁹ positions in each epoch. */
+/** The most digits of a resourceVersion. An epoch has 10¹⁹ positions, so the digits suffice for 10⁵ epochs. */
 export const resourceVersionDigitsMax = 24;
 /** A watch continues for at most this time after its credential has expired. */
 export const watchGuardMs = 5_000;
@@ -42,8 +42,8 @@ export const watchBuffersBytesMax = 268_435_456;
 /** The most unread bytes of all watches of one user. For visitors, the limit applies to one address. */
 export const watchUserBuffersBytesMax = 67_108_864;
 /**
- * The bytes that are counted for a buffer in addition to its content. Otherwise many small buffers would exceed the
- * memory that the limits allow.
+ * The bytes that are counted for a buffer in addition to its content. Otherwise, many small buffers could use more
+ * memory than the limits allow.
  */
 export const watchFrameOverheadBytes = 256;
 /** The bytes that are counted for an entry in the queue of a watcher. */

@@ -32,9 +32,9 @@ export const writersKnownMax = 16_384;
 export const writersLookedAtMax = 8;
 /** The most writes of one object that a node queues. Further writes get the status 429. */
 export const writesWaitingPerObjectMax = 1_024;
-/** A queued write proceeds after this time in any case. */
+/** After this time, a queued write proceeds even if the writes before it have not ended. */
 export const writeTurnWaitMs = 10_000;
-/** After this number of lost races for an append, a write delays each further retry. */
+/** The number of lost races for an append after which a write delays each further retry. */
 export const writeLossesAtOnce = 3;
 /**
  * The longest delay before a write retries after a lost race. The delay exceeds the duration of another node's burst of
