@@ -43,7 +43,7 @@ const metadataOpening = Buffer.from('"metadata":{');
 
 /**
  * The property of `data` in which `encodeEvent` stores the decoded event. A subscription that delivers the same `data`
- * need not parse the event. A WeakMap would cost the garbage collector more.
+ * need not parse the event. A WeakMap would take more time in garbage collections.
  */
 const written = Symbol('decoded');
 type Written = Uint8Array & { [written]?: DecodedEvent };
@@ -82,7 +82,7 @@ export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
 const schemaMember = Buffer.from('","schema":');
 const timeMember = '"time":"';
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
-/** The digit of the current schema. From schema 10 on, `stampOf` would parse each event of the current schema. */
+/** The current schema, which has one digit. With two digits, `stampOf` would parse the metadata of every event. */
 const currentSchema = String(eventSchema).charCodeAt(0);
 
 /**

@@ -34,9 +34,13 @@ type Append = {
 const refusals: ReadonlySet<Fault['kind']> = new Set(['wrong-version', 'tombstone', 'too-large', 'refused']);
 
 /**
- * The state of the connection. `cold`: the next append connects. `connecting`: appends wait. `first`: one append is
- * sent at a time, because later appends on a new stream could overtake the first append. `open`: appends are sent at
- * once. `cutting`: appends wait while the stream is discarded.
+ * The state of the connection.
+ *
+ * - `cold`: the next append connects.
+ * - `connecting`: appends wait.
+ * - `first`: one append is sent at a time, because later appends on a new stream could overtake the first append.
+ * - `open`: appends are sent at once.
+ * - `cutting`: appends wait while the stream is discarded.
  */
 type Gate = 'cold' | 'connecting' | 'first' | 'open' | 'cutting';
 
@@ -137,10 +141,10 @@ export class Appender {
 
   #send(append: Append): void {
     const client = this.#client;
-    if (client === undefined) throw new Error('invariant violated: an open gate has a client');
+    if (client === undefined) throw new Error('invariant violated: an append is sent without a client');
     this.#inFlight.add(append);
     append.timer = this.#clock.after(logReplyMs, () => {
-      // The cause of the missing reply may affect all appends in flight.
+      // The reason for the missing reply may affect all appends in flight.
       this.#disconnect(new Error(`no reply within ${logReplyMs.toString()} ms`));
     });
     client.appendToStream(append.stream, append.events, { expectedRevision: append.expected }).then(
@@ -174,8 +178,8 @@ export class Appender {
       else this.#opened();
       return;
     }
-    // On a new stream, this append is the only append in flight. On an open stream, the error may belong to another
-    // append.
+    // On a new stream, only this append is in flight, so the error belongs to it. On an open stream, the error may
+    // belong to another append.
     if (this.#gate === 'first' && wasNeverSent(cause)) {
       this.#settle(append, { kind: 'not-sent', fault, cause });
       this.#refuseWaiting(fault, cause);

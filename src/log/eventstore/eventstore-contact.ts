@@ -83,8 +83,8 @@ export class Contact {
   async #refusalOf(fault: Fault): Promise<string | undefined> {
     if (fault.kind === 'refused') return fault.reason;
     if (fault.kind !== 'away' || this.#url.tls) return undefined;
-    // Both a TLS server and a starting server close connections without TLS. A TLS connection distinguishes the two
-    // servers.
+    // Both a TLS server and a starting server close connections without TLS. Only a TLS server accepts a TLS
+    // connection.
     this.#speaksTls ??= wantsTls(this.#url, this.#clock);
     if (await this.#speaksTls) return 'the server requires TLS, but the URL has tls=false';
     this.#speaksTls = undefined;

@@ -107,8 +107,8 @@ class Reader {
   }
 
   /**
-   * Returns the start of the next subscription: `seen`, or the position of an earlier event if `seen` has no event.
-   * Servers before 24.2 skip an event after a subscription to a deleted event.
+   * Returns the start of the next subscription: `seen`, or the position of an earlier event if no event is at `seen`.
+   * EventStoreDB before 24.2 skips the next event if a subscription starts at the position of a deleted event.
    *
    * @throws UnknownPositionError if the log ends before the start of the first subscription.
    */
@@ -215,8 +215,8 @@ class Reader {
     const { contact, clock } = this.#context;
     const fault = faultOf(failure);
     this.#failures += 1;
-    // A single failure may be harmless, for example during a restart of the server. Only a refusal of access is
-    // reported at once.
+    // A single failure may be harmless, for example during a restart of the server, and is not reported. A refusal of
+    // access is reported at once.
     const saysMore =
       fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
     if (!(failure instanceof LogUnavailableError) && saysMore) {

@@ -28,7 +28,9 @@ export const logReceivedBytesMax = 2_097_152;
 export const logHeadScanEventsMin = 8;
 /** The number of events that each later call requests in a search for the last event of this log. */
 export const logHeadScanEventsMax = 1_024;
-/** The maximum number of events in a lease's stream. Earlier events than the last resolve unknown outcomes. */
+/**
+ * The maximum number of events in a lease's stream. Events before the last one are kept to determine unknown outcomes.
+ */
 export const leaseEventsMax = 16;
 /** The maximum length of the reason for an unavailable log, in UTF-16 units. */
 export const logReasonLengthMax = 200;

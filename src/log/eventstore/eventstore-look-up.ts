@@ -22,9 +22,10 @@ type LookUpContext = {
 };
 
 /**
- * Determines the outcome of an append from the events after the expected revision (consistency protocol, 3). An event
- * of another append proves a conflict. A deposed leader returns old data. An early end of the stream therefore proves a
- * conflict only after several attempts, and only if the server has refused the append.
+ * Determines the outcome of an append from the events after the expected revision (docs/spec/consistency.md, 3). An
+ * event of another append at these revisions proves a conflict. A missing event proves nothing at first, because a
+ * deposed leader returns old data. It proves a conflict only after several attempts, and only if the server has refused
+ * the append.
  *
  * @throws an error of a read, or an Error if the attempts find no proof.
  */

@@ -131,8 +131,8 @@ async function ask(source: BackwardSource, page: Page): Promise<readonly RawReco
   } catch (error) {
     if (faultOf(error).kind !== 'failed') throw error;
   }
-  // The server has no error code for a position at which no event starts. Two failures at the position prove such a
-  // position if the server replies to other reads.
+  // The server reports a position at which no event starts only as an internal error. If two reads at the position
+  // fail, and another read in between succeeds, the position is the reason.
   await source.assertAnswers();
   try {
     return await readRecords(source, page, 'failures too');

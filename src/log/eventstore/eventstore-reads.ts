@@ -61,7 +61,7 @@ export class Reads {
   readonly #source: StreamSource;
   /** The latest event of this log that a scan has found. */
   #found: LogEnd = emptyLog;
-  /** The commit position in $all up to which events were scanned, and at which the next scan ends. */
+  /** The commit position in $all up to which earlier scans have read. The next scan ends there. */
   #scanned = -1n;
 
   constructor(context: ReadContext) {
@@ -107,8 +107,9 @@ export class Reads {
   }
 
   /**
-   * Returns the end of this log. Scans $all backwards to an event of this log, or to the start of the previous scan. A
-   * deposed leader returns old data, so an end before `atLeast` is accepted only after several attempts.
+   * Returns the end of this log. Scans $all backwards to an event of this log, or to the position from which the
+   * previous scan started. A deposed leader returns old data, so an end before `atLeast` is accepted only after several
+   * attempts.
    */
   async end(atLeast: LogPosition = logStart): Promise<LogEnd> {
     const { clock, closing } = this.#context;
@@ -216,8 +217,8 @@ export class Reads {
   }
 
   /**
-   * Repeats a failed read. The server has no error code for a position at which no event starts. Two failures prove
-   * such a position if the server replies to other reads.
+   * Repeats a failed read. The server reports a position at which no event starts only as an internal error. If two
+   * reads at the position fail, and another read in between succeeds, the position is the reason.
    */
   async #again(position: LogPosition, read: () => Promise<readonly Resolved[]>): Promise<readonly Resolved[]> {
     await this.#readBackward('end', 1);

@@ -83,8 +83,8 @@ export class RetriedReads {
   }
 
   /**
-   * Repeats a read of one event until the server replies or the log closes. The reported state is thus correct even
-   * without other reads.
+   * Repeats a read of one event until the server replies or the log closes. The state of the log thus becomes available
+   * again even if nothing else reads.
    */
   async revive(): Promise<void> {
     const { clock, contact, closing } = this.#context;

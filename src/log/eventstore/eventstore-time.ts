@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 
 /**
- * Estimates the time of EventStoreDB's clock, which all nodes of a log share. EventStoreDB wrote an append of this
- * process between the times of sending and reading back. These times limit the offset of the server's clock to the
- * monotonic clock, so a wrong wall clock has a limited effect.
+ * Estimates the time of EventStoreDB's clock, which all nodes of a log share. EventStoreDB writes an event between the
+ * times at which this process sends the event and reads it back. These times limit the offset of the server's clock
+ * from the monotonic clock, so a wrong wall clock has a limited effect.
  */
 export class ServerTime {
   readonly #clock: Clock;
@@ -15,15 +15,15 @@ export class ServerTime {
   }
 
   /**
-   * Sets both limits by an event of this process. The event was sent at `sentMs` (monotonic), and has just been read.
+   * Sets both limits from an event of this process. The event was sent at `sentMs` (monotonic), and has just been read.
    */
   own(createdMs: number, sentMs: number): void {
     if (createdMs > 0) this.#offset = { least: createdMs - this.#clock.monotonic(), most: createdMs - sentMs };
   }
 
   /**
-   * Raises the limits, if necessary, by an event that has just been read. An event's time is not in the future, but the
-   * monotonic clock may have stopped while the machine was suspended.
+   * Raises the limits, if necessary, for an event that has just been read. The event cannot have been written in the
+   * future. If its time exceeds the estimate, the monotonic clock stopped while the machine was suspended.
    */
   seen(createdMs: number): void {
     const least = createdMs - this.#clock.monotonic();
@@ -32,7 +32,8 @@ export class ServerTime {
   }
 
   /**
-   * Returns EventStoreDB's time: the wall clock's time, moved into the limits. Undefined before the first own append.
+   * Returns EventStoreDB's time: the wall clock's time, or the nearest time that the limits allow. Undefined before the
+   * first own append.
    */
   now(): number | undefined {
     if (this.#offset === undefined) return undefined;

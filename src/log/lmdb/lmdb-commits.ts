@@ -30,7 +30,7 @@ export class LmdbCommits {
   readonly #listener: CommitListener;
   /** Whether the current turn of the event loop has begun a transaction, which includes all puts of the turn. */
   #open = false;
-  /** The promises of the current transaction. lmdb returns a few promises for all puts. */
+  /** The promises of the current transaction. lmdb returns the same promise for several puts. */
   readonly #promises = new Set<Promise<boolean>>();
   #put = 0;
   #queued: AppendedRecords[] = [];
@@ -97,7 +97,7 @@ export class LmdbCommits {
   }
 
   #fail(reason: unknown): void {
-    // lmdb gives the cause in a separate promise, which always needs a handler.
+    // lmdb gives the cause in a separate promise. Its rejection must be handled in any case.
     const why = commitReason(reason);
     if (this.#failed) return;
     this.#failed = true;

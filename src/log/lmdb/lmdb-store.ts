@@ -45,8 +45,8 @@ const positionKey = {
 };
 
 /**
- * Encodes keys of the index: `name NUL revision + 1`. The revisions of a stream are adjacent and in order, and -1 sorts
- * before all revisions. Names do not contain NUL.
+ * Encodes keys of the index: `name NUL revision + 1`. The revisions of a stream are adjacent and in order. A search can
+ * start at revision -1, which sorts before all revisions. Names do not contain NUL.
  */
 const streamKey = {
   writeKey([name = '', revision = -1]: [string?, number?], target: Buffer, start: number): number {
