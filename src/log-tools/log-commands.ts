@@ -162,8 +162,8 @@ async function withLogs(
     opened.push(log);
     return log;
   };
-  // Errors of lost replies are ignored, because the appends in flight still get an outcome. Any other uncaught error
-  // ends the command.
+  // A lost reply causes an uncaught error in the driver. The error is ignored, because the appends in flight still get
+  // an outcome. Any other uncaught error ends the command.
   const onStray = (error: unknown): void => {
     if (!isStrayAppendReply(error)) ending.abort(error);
   };

@@ -48,7 +48,7 @@ export class CopyPipeline {
   #bytes = 0;
   /**
    * Whether an append has succeeded since the start or the last failure. Before the first success, only one append is
-   * in flight, because the first append of a connection may arrive last.
+   * in flight, because later appends on a new connection may overtake the first one.
    */
   #warm = false;
 
