@@ -4,8 +4,8 @@ import type { Operation } from './operation.ts';
 import { operationsOf, type Described } from './type-operations.ts';
 
 /**
- * The maximum number of cached variants per type. A type's operations have different ids in two documents if another
- * type of one document uses an id.
+ * The maximum number of cached variants per type. A variant has other operation ids than those of `operationsOf`,
+ * because another type of the document already uses one of the ids.
  */
 const variantsMax = 2;
 

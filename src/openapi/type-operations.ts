@@ -42,8 +42,8 @@ export function refusalsIn(types: readonly string[]): Response {
 }
 
 /**
- * Clients request these forms with `Accept`. The table and the metadata are only described. As media types of the
- * response, they would change the result types of generated clients.
+ * The description of the forms that clients request with `Accept`. The table and the metadata are described only in
+ * this text. As media types of the response, they would change the result types of generated clients.
  */
 const otherForms =
   'Available as a table with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`, and without spec and status ' +

@@ -74,7 +74,7 @@ function objectSchema(type: ResourceType, schema: Schema): Schema {
     // Front ends offer selectors and sorting by these fields, and sort by a column if its field is among them.
     'x-kubernetes-selectable-fields': type.indexes.map(({ name }) => ({ fieldPath: name })),
     'x-ledgerplane-columns': type.printerColumns.map(({ name, pointer }) => ({ name, pointer })),
-    // Forms complete the names of objects.
+    // Forms offer the names of the objects to which these fields refer.
     'x-ledgerplane-references': type.references.map(({ field, to }) => ({ field, to })),
   };
 }

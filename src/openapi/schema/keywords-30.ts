@@ -37,7 +37,7 @@ const applied =
     if (isList(value)) parts.push(combine(value.map(translate)));
   };
 
-/** The number of bytes of a value that weigh as much as one schema. */
+/** The number of bytes of a copied value that count as much as one schema. */
 const valueBytes = 16;
 
 /** Returns the weight (`Translated.weight`) of a value that is copied into the document. */

@@ -129,7 +129,8 @@ function finished({ out, parts, isExact, weight }: Reading): Translated {
 }
 
 /**
- * Adds the part to `out` if it is a single independent keyword that `out` lacks. Returns whether the part was added.
+ * Adds the part to `out` if the part has only one keyword, which is independent of other keywords and absent from
+ * `out`. Returns whether the part was added.
  */
 function joins(out: Record<string, unknown>, { schema }: Translated): boolean {
   const [keyword = '', ...others] = Object.keys(schema);

@@ -31,7 +31,7 @@ export function allOf(parts: readonly Translated[]): Translated {
 /** Returns a schema that accepts the values that at least one part accepts. */
 export function anyOf(parts: readonly Translated[]): Translated {
   const open = parts.find(isAnything);
-  // A part that accepts every value determines the result, which is exact if an exact part accepts every value.
+  // If a part accepts every value, the result accepts every value. The result is exact if such a part is exact.
   if (open !== undefined) return { ...anything, isExact: parts.some((part) => isAnything(part) && part.isExact) };
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
