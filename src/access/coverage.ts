@@ -40,7 +40,7 @@ class Owners {
   /** The held resource rules, by each entry of their `resources`. */
   readonly #byResource = new Map<string, Owner[]>();
   readonly #paths: readonly PathOwner[];
-  /** The number of further comparisons that are allowed. */
+  /** The number of comparisons that are still allowed. */
   #left = coverageChecksMax;
 
   constructor(held: readonly Rule[]) {

@@ -2,13 +2,13 @@
 export type OidcSettings = {
   /** The required `iss` claim of the provider's tokens. */
   readonly issuer: string;
-  /** The required audience of bearer tokens; undefined: the server accepts no bearer tokens of the provider. */
+  /** The required audience of bearer tokens. If undefined, the server accepts no bearer tokens of the provider. */
   readonly audience: string | undefined;
   /** The claim with the user's name. */
   readonly usernameClaim: string;
   /** The URL of the provider's keys. If undefined, the URL is read from the provider's discovery document. */
   readonly jwksUrl: string | undefined;
-  /** The registration of this server at the provider, for log-ins in a browser; undefined: no such log-ins. */
+  /** The registration of this server at the provider. If undefined, users cannot log in at the provider. */
   readonly client: OidcClient | undefined;
 };
 

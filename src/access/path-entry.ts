@@ -12,7 +12,7 @@ type PathRequest = {
 /**
  * Returns the texts of all entries that match a request: the path, `*`, and `<p>/*` for each parent path p down to
  * `depthMax`. `depthMax` is the maximum `wildcardDepth` of the entries. A GET of a discovery path also matches `/api`
- * or `/apis`, because the right to read this root includes discovery.
+ * or `/apis`, because the right to read this root includes the discovery paths below.
  */
 export function pathTexts(request: PathRequest, depthMax: number): readonly string[] {
   const { verb, path, segments } = request;

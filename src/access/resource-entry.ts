@@ -1,6 +1,7 @@
 /**
- * The entries of `resources` in a rule (decision 6.5). An entry matches a request if the entry equals one of the
- * request's texts. A `*` is a wildcard only as the whole entry, or as the whole part before or after a single slash.
+ * The entries of `resources` in a rule (decision 6.5). An entry matches a request if it equals one of the texts that
+ * `resourceText` and `resourcePatterns` return for the request, or if it is `*`. A `*` is a wildcard only as the whole
+ * entry, or as the whole part before or after a single slash.
  */
 
 /**

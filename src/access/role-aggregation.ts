@@ -10,7 +10,10 @@ export type Roles<R> = {
 };
 
 export type Closure<R> = {
-  /** Each visited name, even without a role. A change of a role with one of these names may change the closure. */
+  /**
+   * All visited names, including names without a role. A change of a role with one of these names may change the
+   * closure.
+   */
   readonly visited: ReadonlySet<string>;
   /** The existing roles, in the order of the visit. */
   readonly roles: readonly R[];
