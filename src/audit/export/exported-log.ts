@@ -102,8 +102,8 @@ async function* exportedEvents(
 }
 
 /**
- * Returns the line of an event. A checkpoint precedes each `exportCheckpointLeaves`-th leaf, except at the beginning of
- * the export, so that a verifier can locate a changed event.
+ * Returns the line of an event. For each `exportCheckpointLeaves`-th leaf except the first leaf of the export, a
+ * checkpoint precedes this line, so that a verifier can locate a changed event.
  */
 function linesOf(
   index: number,

@@ -23,7 +23,7 @@ export class NodeSigner {
     return signNote(text, [this.#named(name)]);
   }
 
-  /** Returns the public key in the text form of verifiers, under the name `name`. */
+  /** Returns the public key as a verifier key in text form, with the name `name`. */
   verifierKey(name: string): string {
     return verifierKeyText(verifierKeyOf(this.#named(name)));
   }

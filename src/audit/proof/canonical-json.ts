@@ -11,8 +11,8 @@ const content = /[^"\\\0-\x1f]*(?:\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[\da-f]))[^"\
 const digits = /0|[1-9]\d{0,15}/y;
 
 /**
- * Reads values from JSON in the form of `JSON.stringify`. The caller names each expected value in order, so the stack
- * does not grow with the input.
+ * Reads values from JSON in the form of `JSON.stringify`. The caller requests each value in the expected order. There
+ * is no recursion, so nested input cannot exhaust the stack.
  */
 export class CanonicalJson {
   readonly #text: string;

@@ -33,7 +33,7 @@ export class ExportVerifier {
   #first: bigint | undefined;
   #last: bigint | undefined;
 
-  /** `keys` contains at least one key of the server's nodes. */
+  /** `keys` are the trusted keys of the server's nodes. There must be at least one. */
   constructor(keys: readonly VerifierKey[]) {
     this.#keys = keys;
   }

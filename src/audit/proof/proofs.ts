@@ -39,7 +39,7 @@ export function consistencyProof(oldSize: number, size: number, read: NodeReader
     proof.push(isLeft ? rangeHash(middle, until, read) : rangeHash(from, middle, read));
     [from, until] = isLeft ? [from, middle] : [middle, until];
   }
-  // If `from` is 0, the old tree is one full node with a known hash.
+  // If `from` is 0, the old tree is one full node. The verifier knows its hash, which is the old root.
   if (from !== 0) proof.push(rangeHash(from, until, read));
   return proof.reverse();
 }
@@ -121,7 +121,7 @@ function areHashes(values: readonly Hash[]): boolean {
   return values.every((value) => value.length === hashBytes);
 }
 
-/** Bit operations would be limited to 32 bits. */
+/** Bit operations are not used, because they are limited to 32 bits. */
 function isOdd(value: number): boolean {
   return value % 2 === 1;
 }

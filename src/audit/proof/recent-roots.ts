@@ -5,8 +5,8 @@ import type { Hash } from './merkle.ts';
 const windowLeaves = 65_536;
 
 /**
- * Computes the roots of a growing tree at its recent sizes. A `TreeHead` may state a size smaller than the number of
- * leaves before it, because other events may be appended in between.
+ * Computes the roots of a growing tree at its recent sizes. A `TreeHead` may state a smaller size than the number of
+ * leaves before it, because other events may be appended between its signature and its append.
  */
 export class RecentRoots {
   /** The leaves before the stored leaves. Roots can be computed from this size on. */
@@ -35,7 +35,7 @@ export class RecentRoots {
     this.#leaves = this.#leaves.slice(windowLeaves);
   }
 
-  /** Returns the root at an earlier or the present size; undefined for a size before the window or beyond the tree. */
+  /** Returns the root at a recent or the present size; undefined for an older size, or for a size beyond the tree. */
   rootAt(size: number): Hash | undefined {
     if (size === this.size) return this.#range.root();
     if (size < this.#base.until || size > this.size) return undefined;

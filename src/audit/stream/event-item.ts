@@ -22,7 +22,7 @@ const close = Buffer.from('}');
 export function shownEvent(event: RecordedEvent, apiVersion: string, parts: EventParts): Buffer {
   const place = placeOf(event.stream);
   const pieces: Uint8Array[] = [membersOf(event, apiVersion).subarray(0, -1)];
-  // Only the data of `AccessRecorded` contains the log-ins and refusals.
+  // The data of `AccessRecorded` is always shown, because no other member contains the log-ins and refusals.
   if ((parts.data || event.type === 'AccessRecorded') && !isSecret(place)) pieces.push(dataMember, event.data);
   const object = parts.object && isOfObject(place) ? objectAnswer(event, event.position) : undefined;
   if (object !== undefined) pieces.push(objectMember, object);

@@ -20,7 +20,7 @@ import type { EventSelection } from './event-selection.ts';
 
 export type EventsRequest = {
   readonly order: 'oldest' | 'newest';
-  /** The first position to read, perhaps without an event. */
+  /** The first position to read. There may be no event at this position. */
   readonly from: LogPosition;
   /** The last position to read, in the requested order. */
   readonly until: LogPosition;
