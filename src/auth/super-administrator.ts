@@ -52,7 +52,7 @@ export async function ensureAdministrator(options: AdministratorOptions): Promis
   return { created: made.created, notices: [...made.notices, ...bound] };
 }
 
-/** Returns whether a user that can log in is a super administrator. */
+/** Returns whether at least one user that can log in is a super administrator. */
 export function isHeld(permissions: Pick<PermissionReader, 'holders'>): boolean {
   for (const holder of permissions.holders(superRole)) return holder.user !== '';
   return false;

@@ -14,7 +14,7 @@ export type AccessEventsDependencies = {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** No new event is appended while the disk is nearly full. */
+  /** `isShort` returns true while the disk is nearly full. Then no new event is appended. */
   readonly disk?: { isShort(): boolean; take(bytes: number): void };
   /** Called with a reason when appends begin to fail, and with undefined when an append succeeds again. */
   readonly onState: (reason: string | undefined) => void;
@@ -30,7 +30,7 @@ type Batch = {
  * wait for the log. While the log is unavailable, one window counts all accesses and describes a limited number.
  *
  * The stream has one writer, so its revision is known. An event with an unknown outcome is appended again, with the
- * same id and revision, before the next event (consistency protocol, 3).
+ * same id and revision, before the next event (docs/spec/consistency.md, 3).
  */
 export class AccessEvents implements AccessRecorder {
   readonly #dependencies: AccessEventsDependencies;

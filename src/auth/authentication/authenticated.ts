@@ -26,5 +26,5 @@ export const unavailableNow: NotAuthenticated = {
   retryAfterSeconds: 1,
 };
 
-/** The refusal of a wrong password. The same for an unknown user, a disabled user, and a user without a password. */
+/** The refusal of a wrong password, and also of an unknown user, a disabled user, and a user without a password. */
 export const invalidPassword: NotAuthenticated = unauthorized('the user name or password is wrong');

@@ -31,7 +31,9 @@ export type AuthenticatorDependencies = {
   readonly clock: Clock;
   /** Verifies tokens of the identity provider; undefined without a provider. */
   readonly oidc?: OidcVerifier | undefined;
-  /** The issuer of the identity provider for log-ins in a browser; sessions of another issuer are invalid. */
+  /**
+   * The issuer of the identity provider at which users log in with a browser. Sessions of another issuer are invalid.
+   */
   readonly issuer?: string | undefined;
   /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
   readonly unfoldedWrites?: Pick<UnfoldedWrites, 'refreshToken' | 'refreshObject'> | undefined;
@@ -250,7 +252,10 @@ export class Authenticator {
     };
   }
 
-  /** Returns the refusal of an unknown token or session; undefined if this node has now folded the creation. */
+  /**
+   * Returns the refusal of a token or session that this node does not know; undefined if the node has now folded its
+   * creation.
+   */
   async #fromUnfolded(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
     const found = (await this.#dependencies.unfoldedWrites?.refreshToken(uid, text)) ?? 'never-issued';
     if (found === 'retry') return undefined;

@@ -6,7 +6,7 @@ import { oidcDocumentBytesMax, oidcFetchMs, oidcKeysMs, oidcRetryMs } from '../.
 import { jsonDepthMax } from '../../limits/requests.ts';
 import { shortJson } from '../../resource/schema/schema-violations.ts';
 
-/** Thrown while the identity provider does not answer, or answers with an unusable document. */
+/** Thrown while the identity provider does not respond, or responds with an unusable document. */
 export class ProviderUnavailableError extends Error {}
 
 export type ProviderDependencies = {
@@ -99,7 +99,7 @@ export async function discover(
   return document;
 }
 
-/** Returns a URL of the discovery document. Throws if it is missing or not trusted. */
+/** Returns the URL in a member of the discovery document. Throws if the URL is missing or not trusted. */
 export function urlIn(document: Readonly<Record<string, unknown>>, member: string): string {
   const url = document[member];
   if (typeof url !== 'string' || !isTrustedUrl(url))
@@ -108,7 +108,7 @@ export function urlIn(document: Readonly<Record<string, unknown>>, member: strin
 }
 
 export type ProviderValueOptions<T> = ProviderDependencies & {
-  /** A noun phrase for the report of a failure: `the keys`. */
+  /** The noun for the value in the report of a failure, such as `the keys`. */
   readonly noun: string;
   readonly read: (signal: AbortSignal) => Promise<T>;
 };

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** The kind of a text: a personal access token or a session cookie. */
+/** The prefix of a text: `pat` for a personal access token, `ses` for a session cookie. */
 export type TokenPrefix = 'pat' | 'ses';
 
 const form = /^(pat|ses)_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/u;

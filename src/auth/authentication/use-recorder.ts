@@ -12,7 +12,7 @@ export type UseRecorderDependencies = {
   readonly reader: Pick<ObjectReader, 'get'>;
   /** PersonalAccessToken or Session. */
   readonly type: ResourceType;
-  /** The part of the platform that writes the use. */
+  /** The part of the platform that is recorded as the author of the write. */
   readonly part: string;
   /** The minimum interval between two recorded uses, in milliseconds. */
   readonly intervalMs: number;

@@ -82,8 +82,8 @@ function describeMissingRole(change: DecidedChange, { permissions }: GrantTables
 }
 
 /**
- * Returns why the rules of a role cannot be predicted; otherwise undefined. Another user could add rules to a missing
- * dependency or to a reserved role.
+ * Returns the reason why the future rules of a role cannot be known; undefined if they can. Another user could create a
+ * missing dependency or a reserved role with any rules.
  */
 function describeUnpredictableRole(
   { before, after }: DecidedChange,

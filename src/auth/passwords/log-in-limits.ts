@@ -27,8 +27,8 @@ export class LogInFailures {
   });
 
   /**
-   * The number of wrong guesses by user and network. Even a refused log-in counts, because the password was already
-   * compared with the cached password.
+   * The number of wrong passwords by user and network. The password of a refused log-in counts too, because it was
+   * compared with the cached credentials before the refusal.
    */
   readonly #guesses = new SlidingCounts({
     windowMs: logInFailureWindowMs,

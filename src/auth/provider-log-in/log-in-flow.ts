@@ -44,7 +44,8 @@ function attributes({ isSecure }: Connection): string {
 
 /**
  * Returns the flow with this state from a Cookie header; undefined if the browser has no such flow, or if the flow is
- * malformed or older than `oidcFlowMs`. Nodes may have different clocks, so a flow may also begin in the future.
+ * malformed or older than `oidcFlowMs`. Nodes may have different clocks, so the start of a flow may also be in the
+ * future.
  */
 export function flowIn(
   header: string | undefined,

@@ -33,7 +33,7 @@ export const userKey = typeKeyOf(core.group, 'users');
 export const tokenKey = typeKeyOf(core.group, 'personalaccesstokens');
 export const sessionKey = typeKeyOf(core.group, 'sessions');
 
-/** Types with objects that have no owners. Owner references of such objects in old logs are ignored. */
+/** The types of objects that must not have owners. Owner references of such objects in old logs are ignored. */
 export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([
   roleKey,
   roleBindingKey,
@@ -42,7 +42,10 @@ export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([
   sessionKey,
 ]);
 
-/** Compiles the access control types by the rules for plugins' types. `version` is the platform's version. */
+/**
+ * Compiles the access control types, with the rules that also apply to plugins' types. `version` is the platform's
+ * version.
+ */
 export function compilePlatformTypes(domain: string, version = '0.0.0'): readonly ResourceType[] {
   return platformTypes(domain).map(({ declaration }) => {
     const compiled = compileType(declaration, {

@@ -82,7 +82,8 @@ export const sessionType: TypeDeclaration<never> = {
   printerColumns: [
     { name: 'User', type: 'string', pointer: '/spec/user' },
     { name: 'Last Used', type: 'date', pointer: '/status/lastUsedAt' },
-    // Not of the type `date`: a date column shows the age of a time, and nothing for a time in the future.
+    // `Expires` is not of the type `date`, because a date column shows the age of a time, and nothing for a time in the
+    // future.
     { name: 'Expires', type: 'string', format: 'date-time', pointer: '/status/expiresAt' },
   ],
 };

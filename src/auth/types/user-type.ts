@@ -157,7 +157,10 @@ const secretMembers = [
   ['spec', 'totpEncryptedSecret'],
 ] as const;
 
-/** Returns whether the operator chose the password. `ADMIN_PASSWORD` may be shorter than the minimum. */
+/**
+ * Returns whether the platform sets the first administrator's password. `ADMIN_PASSWORD` may be shorter than the
+ * minimum.
+ */
 function isOperators(subject: Subject): boolean {
   return subject.kind === 'platform' && subject.part === 'administrator';
 }
