@@ -49,8 +49,8 @@ export async function canI(
 }
 
 /**
- * Returns a text with the role and the rule that allow the request. Returns the server's reason if no rule allows the
- * request, as for a refusal or a super administrator.
+ * Returns a text with the role and the rule that allow the request. Without such a rule, returns the server's reason,
+ * for example that the user is a super administrator.
  */
 function decidedBy(answer: Json): string {
   const role = textOf(answer, 'status', 'grant', 'role');

@@ -11,7 +11,7 @@ export type CommandContext = {
   /** Standard error: prompts, notes and errors. */
   readonly stderr: TextSink;
   readonly variables: Environment;
-  /** The working folder, with `.env`, to which relative paths refer. */
+  /** The working folder, which may contain `.env`. Relative paths refer to this folder. */
   readonly folder: string;
   /** A clock with timers that keep the process alive. */
   readonly clock: Clock;

@@ -28,7 +28,7 @@ export type ProgramOptions = {
   readonly logCommands: () => Promise<LogCommands>;
   /** Loads, on first use, the code that replays and compares the files of a stopped server. */
   readonly stoppedReplays: () => Promise<StoppedReplays>;
-  /** Loads the commands that read and write files of backups on first use. */
+  /** Loads, on first use, the commands that read and write files of backups. */
   readonly backupFiles: () => Promise<BackupFileCommands>;
   /** Loads the check of plugins on first use. */
   readonly pluginCheck: () => Promise<PluginCheck>;

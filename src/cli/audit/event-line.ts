@@ -5,7 +5,10 @@ import { printable } from '../text-table.ts';
 
 const reset = '\u001b[0m';
 const [green, yellow, red] = ['\u001b[32m', '\u001b[33m', '\u001b[31m'];
-/** The colours of event types. Other types have no colour. The command `history` uses these colours for changes. */
+/**
+ * The colours of event types. Other types have no colour. The command `history` shows the same colours for the
+ * operations of a change.
+ */
 const colourOf: ReadonlyMap<string, string> = new Map([
   ['ObjectCreated', green],
   ['ObjectUpdated', yellow],
@@ -13,8 +16,8 @@ const colourOf: ReadonlyMap<string, string> = new Map([
   ['ObjectDeleted', red],
 ]);
 /**
- * The members of an event that are printed after the actor, with the words before each value. Missing members are
- * omitted.
+ * The members of an event that are printed after the actor, each with the words that precede its value. Missing members
+ * are omitted.
  */
 const causes: Readonly<Record<string, string>> = {
   onBehalfOf: 'for',

@@ -38,7 +38,7 @@ export async function listEvents(options: ListOptions, context: CommandContext):
   const asked = { ...selectorOf(where), ...(newest ? { sort: 'position,desc' } : {}) };
   let [left, last] = [limit, 0n];
   for (let token: string | undefined = ''; token !== undefined;) {
-    // The extra event shows whether there are more events.
+    // Requests one event more than is printed, to find out whether there are more events.
     const query = {
       ...asked,
       limit: String(Math.min(left + 1, pageMax)),
@@ -53,7 +53,8 @@ export async function listEvents(options: ListOptions, context: CommandContext):
     token = textOf(page, 'metadata', 'continue');
     const isOneMore = items.length > left;
     left -= Math.min(items.length, left);
-    // A continue token alone means that more events may match. A search through further pages could read the whole log.
+    // A continue token without a further event means only that more events may match. The command stops, because a
+    // search through further pages could read the whole log.
     if (left > 0 || (token === undefined && !isOneMore)) continue;
     context.stderr.write(noteOf(`${isOneMore ? '' : 'may '}match`, last, newest));
     return;

@@ -12,7 +12,7 @@ const markOf: ReadonlyMap<string, { readonly sign: string; readonly colour: stri
   ['remove', { sign: '-', colour: '\u001b[31m' }],
   ['replace', { sign: '~', colour: '\u001b[33m' }],
 ]);
-/** The members of an entry that are printed below its head, with the words before each value. */
+/** The members of an entry that are printed below its head, each with the words that precede its value. */
 const causes: Readonly<Record<string, string>> = {
   onBehalfOf: 'for',
   requestId: 'request',

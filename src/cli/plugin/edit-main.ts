@@ -67,7 +67,10 @@ function withImport(text: string, line: string): string {
 /** Strings, templates and comments. Brackets in these parts do not structure the code. */
 const opaque = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//gu;
 
-/** Strings and comments, in which a name is not used. An expression in a template may use a name. */
+/**
+ * Strings and comments. A name in them does not count as used. Templates are not included, because an expression in a
+ * template may use a name.
+ */
 const unused = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\/\/[^\n]*|\/\*[^]*?\*\//gu;
 
 /**

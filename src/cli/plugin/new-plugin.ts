@@ -89,7 +89,7 @@ async function filesFor(
   return (await Promise.all(parts.map(async (part) => filesOf(part, typed)))).flat();
 }
 
-/** Returns the additions of a front end to the files of every plugin; empty texts for a plugin without one. */
+/** Returns the texts that a front end adds to the generated files; empty texts for a plugin without a front end. */
 function consoleWords(hasConsole: boolean): Words {
   const words = {
     consoleFiles: ',\n    "dist/console"',

@@ -44,7 +44,8 @@ export async function upgradePlugin(
   }
   const before = await connection.client.find({ method: 'GET', path: [...objectPath(connection), name] });
   const plugin = await connection.client.send(call);
-  // If the package equals the installed package, the server writes nothing, and the report in the status is outdated.
+  // If the package equals the installed package, the server writes nothing, and the report in the status is that of an
+  // earlier upgrade.
   if (textOf(before, 'metadata', 'resourceVersion') !== textOf(plugin, 'metadata', 'resourceVersion'))
     for (const line of reportLines(plugin)) context.stderr.write(`${line}\n`);
   printState('upgraded', plugin, context);

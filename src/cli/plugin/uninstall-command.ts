@@ -39,7 +39,7 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, c
   let printed = '';
   for (;;) {
     const plugin = await connection.client.find({ method: 'GET', path });
-    // A plugin with another uid was created with the same name after the removal.
+    // The plugin has been removed. A plugin of this name with another uid was created later.
     if (plugin === undefined || textOf(plugin, 'metadata', 'uid') !== uid) break;
     const holds = `waiting: ${heldUpBy(plugin)}`;
     const waited = clock.monotonic() - began;

@@ -41,7 +41,7 @@ export async function developPlugin(
   let server: DevServer | undefined;
   const compile = options.compile ?? (await buildScript(path));
   const loop = new DevLoop({
-    // A command of the options runs in the working folder, and the script `build` in the plugin's folder.
+    // The command of an option runs in the working folder. The script `build` runs in the plugin's folder.
     compile: compile === undefined ? undefined : stepOf(compile, options.compile === undefined ? path : context.folder),
     test: async () =>
       options.test === undefined ? testsIn(path, context.program) : stepOf(options.test, context.folder),
