@@ -1,6 +1,6 @@
 import { MalformedWatchError } from './decode-answer.ts';
 
-/** The maximum length of a line, in bytes. A line contains one object, which is stored with at most 786,432 bytes. */
+/** The maximum length of a line, in bytes: more than five times the maximum size of a stored object (786,432 bytes). */
 export const lineBytesMax = 4_194_304;
 
 const lineFeed = 0x0a;

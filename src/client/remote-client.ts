@@ -31,7 +31,7 @@ export type RequestOptions = CallOptions & {
   readonly method?: string;
   /** The query parameters; a list becomes repeated parameters. */
   readonly query?: Query;
-  /** The body, which is sent as JSON; a `FormData`, for example with a file, as `multipart/form-data`. */
+  /** The body. A `FormData`, for example with a file, is sent as `multipart/form-data`, and any other value as JSON. */
   readonly body?: unknown;
   /** The media type of the response; `application/json` by default. For `request` it must be a form of JSON. */
   readonly accept?: string | undefined;
@@ -39,7 +39,10 @@ export type RequestOptions = CallOptions & {
    * The media type of a body of JSON; by default a merge patch for the method PATCH, otherwise `application/json`.
    */
   readonly contentType?: string | undefined;
-  /** The entity tag that the object must have, such as `"3"`; otherwise the server refuses the request (412). */
+  /**
+   * The entity tag that the object must have, such as `"3"`. If the object has another one, the server refuses the
+   * request (412).
+   */
   readonly ifMatch?: string | undefined;
 };
 
@@ -82,10 +85,10 @@ export type RemoteClient = {
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: WriteOptions): Promise<T>;
   /**
    * Sends a request to a path that the other calls do not cover, for example that of a plugin's route. Resolves with
-   * the decoded JSON, which is not checked against `T`; with undefined if the response has no body.
+   * the decoded JSON, which is not checked against `T`. Resolves with undefined if the response has no body.
    */
   request<T = unknown>(path: string, options?: RequestOptions): Promise<T | undefined>;
-  /** Sends a request like `request`, and resolves with the text of the response, which needs not be JSON. */
+  /** Sends a request like `request`, and resolves with the text of the response, which may have any format. */
   requestText(path: string, options?: RequestOptions): Promise<string>;
   /** Yields all objects, read page by page. An object that exists during the whole call is yielded exactly once. */
   items<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<T, void, undefined>;

@@ -20,7 +20,7 @@ export type WatchOptions<T = PluginObject> = {
   readonly bookmarks?: boolean | undefined;
   /**
    * The media type of another form of the objects, such as a Table with one row. Requires `from` without `items`,
-   * because such a form has no name that states could be compared by.
+   * because the states of such a form cannot be compared: the form has no name.
    */
   readonly accept?: string | undefined;
   /** The part of each object in the row of a Table; `Metadata` by default. */

@@ -44,9 +44,9 @@ export type RunningReconciler = {
 };
 
 /**
- * Runs a reconciler outside of the server, with the rules for plugins' reconcilers. A name has one step at a time,
- * growing delays after failures, and a step at the start. Each step reads its object from the server. Two processes
- * with the same reconciler both run each step, because there is no leader election.
+ * Runs a reconciler outside of the server, with the rules for plugins' reconcilers. For each object, one step runs at a
+ * time, the delays grow after failures, and a step runs at the start. Each step reads its object from the server. Two
+ * processes with the same reconciler both run each step, because there is no leader election.
  */
 export function runReconciler(declaration: ReconcilerDeclaration<never>, options: RunOptions): RunningReconciler {
   const runner = new ReconcilerRunner(decodeReconciler(declaration), options);
