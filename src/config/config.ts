@@ -31,8 +31,8 @@ export type Config = {
   /** The allowed values of the Host header, with or without a port. An empty list allows any value. */
   readonly allowedHosts: readonly string[];
   /**
-   * The URL under which browsers reach this server, without a slash at the end. Undefined: the server uses the host of
-   * the request.
+   * The URL under which browsers reach this server, without a slash at the end. If undefined, the server uses the host
+   * of the request.
    */
   readonly publicUrl: string | undefined;
   /** The absolute path of DATA_DIR. */
@@ -42,7 +42,7 @@ export type Config = {
   readonly backupDir: string | undefined;
   /**
    * The number of free bytes on the disk of DATA_DIR below which the server refuses clients' writes other than
-   * deletions. Undefined: a share of the disk.
+   * deletions. If undefined, the number is a share of the disk.
    */
   readonly diskReserveBytes: number | undefined;
   readonly platformDomain: string;

@@ -138,7 +138,7 @@ function hostIn(text: string): EventStoreHost {
   return { address, port: number };
 }
 
-/** Returns the decoded options by their documented names. */
+/** Returns the decoded options by the names in EventStoreDB's documentation. */
 function optionsIn(query: string): ReadonlyMap<string, string> {
   const options = new Map<string, string>();
   if (query === '') return options;
