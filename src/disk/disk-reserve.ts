@@ -30,8 +30,8 @@ export type DiskReserveOptions = {
 
 /**
  * Reserves a part of the disk for deletions and for the platform. Writers query the state and report the bytes that
- * they write. The free space is read once a second. A reading may miss bytes that were reported shortly before, so the
- * bytes since the previous reading are subtracted from the last reading.
+ * they write. The free space is read once a second. The newest reading may miss bytes that were reported just before
+ * it, so all bytes since the second newest reading are subtracted.
  */
 export class DiskReserve implements WriterDisk {
   readonly #options: DiskReserveOptions;
@@ -79,8 +79,8 @@ export class DiskReserve implements WriterDisk {
   }
 
   /**
-   * Returns whether `bytes` fit above the reserve; always true without a reserve. Subtracts bytes that fit from the
-   * free space.
+   * Returns whether a write of `bytes` leaves the reserve free; always true without a reserve. If true, counts the
+   * bytes as written.
    */
   claim(bytes: number): boolean {
     if (this.reserveBytes > 0 && (this.#isShort || this.#leftBytes() - bytes < this.reserveBytes)) return false;

@@ -10,7 +10,7 @@ export function spaceOf({ bsize, bavail, blocks }: Pick<StatsFs, 'bsize' | 'bava
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** For the start and for commands. */
+/** Reads the free space synchronously, for the start of the server and for commands. */
 export function diskSpaceNow(dir: string): DiskSpace {
   return spaceOf(statfsSync(dir));
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { StartError } from '../base/start-error.ts';
 
-/** The entries in DATA_DIR that are restricted. */
+/** The entries of DATA_DIR that only their owner may access. */
 const kept = [
   'keys',
   'log',
