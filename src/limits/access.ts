@@ -140,15 +140,17 @@ export const descriptionLengthMax = 1_024;
 export const emailLengthMax = 254;
 /** The maximum length of a text about a user, such as a biography. */
 export const profileTextLengthMax = 8_192;
-/** Shorter passwords can be guessed (NIST SP 800-63B). */
+/** The minimum length of a password, as NIST SP 800-63B requires. */
 export const passwordLengthMin = 8;
-/** Longer passwords only increase the cost of hashing. */
+/** The maximum length of a password. Longer passwords would only increase the cost of hashing. */
 export const passwordLengthMax = 1_024;
 /** The time after which a session ends, even if it is in use. */
 export const sessionLifetimeMs = 86_400_000;
 /** The shortest interval between two recorded uses of a token. Each recorded use is an event. */
 export const tokenUseRecordMs = 60_000;
-/** The shortest interval between two recorded uses of a session: at most 144 events a day. */
+/**
+ * The shortest interval between two recorded uses of a session. Each recorded use is an event, at most 144 in a day.
+ */
 export const sessionUseRecordMs = 600_000;
 /** The most tokens and sessions for which the time of the last recorded use is in memory. */
 export const usesRememberedMax = 10_000;

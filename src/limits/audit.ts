@@ -1,4 +1,4 @@
-/** Entries in one page of an object's history. */
+/** The default and the maximum number of entries in one page of an object's history. */
 export const historyEntriesDefault = 50;
 export const historyEntriesMax = 500;
 /** A page of an object's history ends after the entry with which the page reaches this size. */
@@ -39,7 +39,8 @@ export const exportsMax = 3;
 /** The most concurrent exports of one user. Further exports queue. */
 export const exportsPerUserMax = 2;
 /**
- * The number of leaves between two checkpoints in an export. A verifier can name the checkpoints around a changed leaf.
+ * The number of leaves between two checkpoints in an export. With the checkpoints, a verifier can locate a changed
+ * leaf.
  */
 export const exportCheckpointLeaves = 1_024;
 /** The retries of a witness after a node sends an older checkpoint than the stored one. The node may be catching up. */
@@ -63,7 +64,7 @@ export const treeComparisonWaitMs = 3_000;
 export const keyRetryMs = 5_000;
 /** If no other node has signed the leader's key after this time, the leader begins a new chain of keys. */
 export const keyAnewMs = 120_000;
-/** Events in one page of the audit stream. */
+/** The default and the maximum number of events in one page of the audit stream. */
 export const auditEventsDefault = 50;
 export const auditEventsMax = 500;
 /** A page of the audit stream ends after the event with which the page reaches this size. */

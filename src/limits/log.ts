@@ -7,8 +7,9 @@ export const platformEventsReadMax = 256;
 export const logRetryMsMin = 100;
 export const logRetryMsMax = 2_000;
 /**
- * The largest accepted clock difference. A node refuses writes if its clock differs more from the log's clock. Events
- * do not adopt the time of an earlier event that is further in the future.
+ * The largest accepted clock difference. A node refuses writes if its clock differs more from the log's clock. The time
+ * of a new event is not before the times of earlier events, except for times that exceed the log's clock by more than
+ * this limit.
  */
 export const clockDifferenceMsMax = 60_000;
 /** The shortest interval between two log messages about too large clock differences. */
@@ -36,7 +37,7 @@ export const logRecentEventsMax = 16_384;
 export const logRecentBytesMax = 33_554_432;
 /** A batch of events that is read from the log ends when it has this number of bytes. */
 export const logReadAheadBytesMax = 8_388_608;
-/** Concurrent appends of a log copy. */
+/** The default and the maximum number of concurrent appends of a log copy. */
 export const logCopyInFlightEvents = 256;
 export const logCopyInFlightEventsMax = 4_096;
 /** The most bytes of concurrent appends of a log copy. */

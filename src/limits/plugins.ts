@@ -16,9 +16,7 @@ export const pluginsWaitMs = 10_000;
 
 /** The maximum heap of a process that runs a plugin's module in a trial or for `plugin check`. */
 export const trialHeapMebibytesMax = 256;
-/**
- * The time after which a trial's process exits by itself. The limit applies if the server was killed during the trial.
- */
+/** The time after which a trial's process exits by itself, in case the server was killed during the trial. */
 export const trialProcessMs = 20_000;
 /**
  * The time after which the process of `plugin check` exits by itself. This process also reads all files of the plugin.
@@ -66,7 +64,7 @@ export const invalidRecheckMs = 600_000;
 export const invalidReportMs = 1_000;
 
 export const migrationsPerPluginMax = 64;
-/** A migration's id is a metric label and a part of messages. */
+/** The maximum length of a migration's id, which is a metric label and a part of messages. */
 export const migrationIdLengthMax = 63;
 /**
  * The most objects of a plugin that are migrated concurrently. With more, requests wait longer until their writes are

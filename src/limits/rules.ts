@@ -6,7 +6,7 @@
  * evaluation of a schema's rules blocks the event loop for less than 50 ms.
  */
 
-/** The most steps of one rule, in all places of an object together. */
+/** The most steps of one rule, summed over all places of an object to which the rule applies. */
 export const ruleCostStepsMax = 100_000;
 /** The most steps of all rules of a schema together. */
 export const schemaRulesCostStepsMax = 100_000;

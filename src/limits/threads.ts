@@ -1,2 +1,2 @@
-/** The time that a worker thread has to end after a request. Then the thread is terminated. */
+/** The time within which a worker thread must end after a request to stop. Then the thread is terminated. */
 export const threadStopMsMax = 5_000;

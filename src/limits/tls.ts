@@ -9,5 +9,5 @@ export const authorityYears = 10;
 export const certificateDays = 90;
 /** The server renews its own certificate after this share of the validity. */
 export const renewalShare = 2 / 3;
-/** A certificate is valid from this long before its creation, because a client's clock may be behind. */
+/** The validity of a certificate begins this long before its creation, because a client's clock may be behind. */
 export const clockSkewMs = 3_600_000;
