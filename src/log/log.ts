@@ -45,7 +45,7 @@ export type LogIdentity = { readonly logId: string; readonly epoch: number };
 
 /**
  * The difference of positions between consecutive epochs. No log has this many positions, so all positions of an epoch
- * are larger than all positions of the previous epoch (consistency protocol, 5).
+ * are larger than all positions of the previous epoch (docs/spec/consistency.md, 5).
  */
 const epochStride = 10n ** 19n;
 
@@ -68,7 +68,7 @@ export function ordinal(expected: ExpectedRevision): number {
 }
 
 export type ProposedEvent = {
-  /** A UUID. A retry of an append uses the same ids (consistency protocol, 3). */
+  /** A UUID. A retry of an append uses the same ids (docs/spec/consistency.md, 3). */
   readonly id: string;
   readonly type: string;
   /** JSON in UTF-8. */

@@ -113,7 +113,7 @@ export class Appender {
   async #inTime(call: Promise<void>): Promise<void> {
     const waited = new AbortController();
     const late = delay(this.#clock, logReplyMs, waited.signal).then(() => {
-      throw new Error(`no answer within ${logReplyMs.toString()} ms`);
+      throw new Error(`no reply within ${logReplyMs.toString()} ms`);
     });
     try {
       await Promise.race([call, late]);
@@ -211,8 +211,8 @@ export class Appender {
   }
 
   /**
-   * Discards the client, and waits for the end of its stream. A later error of the stream could reject appends on a new
-   * stream.
+   * Discards the client, and waits for the end of its stream. Otherwise, a later error of the stream could reject
+   * appends on a new stream.
    */
   async #discard(): Promise<void> {
     const client = this.#client;

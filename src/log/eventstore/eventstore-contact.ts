@@ -33,7 +33,7 @@ export class Contact {
     this.#clock = clock;
     this.#onState = onState;
     this.hosts = eventStoreHosts(url);
-    this.#state = { reachable: false, reason: `${this.hosts} has not answered yet`, sinceMs: clock.monotonic() };
+    this.#state = { reachable: false, reason: `${this.hosts} has not responded yet`, sinceMs: clock.monotonic() };
   }
 
   get state(): LogState {

@@ -46,7 +46,8 @@ export function prefixFilter(prefixes: readonly string[]): streams.ReadReq.Optio
   const filter = new streams.ReadReq.Options.FilterOptions();
   filter.setStreamIdentifier(expression);
   filter.setCount(new shared.Empty());
-  // The reader ignores checkpoints, so the server sends as few as possible.
+  // EventStoreDB sends checkpoints of the filter, which the reader ignores. This interval makes them as rare as
+  // possible.
   filter.setCheckpointintervalmultiplier(1_000);
   return filter;
 }

@@ -16,8 +16,8 @@ export const logReadAttemptsMax = 3;
  */
 export const logLookUpsMax = 7;
 /**
- * The time for which a closing log waits for replies, and then for its connections to end. Also the time limit of a
- * test for TLS.
+ * The time for which a closing log waits for replies, and then for its connections to end. A test for TLS has the same
+ * time limit.
  */
 export const logCloseMs = 3_000;
 /** The number of buffered events at which the subscription of a slow reader pauses. */

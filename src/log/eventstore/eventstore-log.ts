@@ -41,7 +41,7 @@ export type EventStoreLogOptions = {
   readonly prefix?: string;
   /** Called when the availability changes, but not for the initial state. */
   readonly onState?: (state: LogState) => void;
-  /** Called when a subscription continues a subscription that has ended. */
+  /** Called when a new subscription of the driver continues a subscription that has ended. */
   readonly onResubscribed?: () => void;
   /** Creates a replacement for the driver's client, which must have no other user. */
   readonly connect?: () => LogDriver;

@@ -20,7 +20,7 @@ type Own = {
  * instances, on which decoded values are cached. Above the memory limits, subscribers receive copies.
  */
 export class OwnEvents {
-  /** In the order of the appends, by id. */
+  /** The events by id, in the order of the appends. */
   readonly #events = new Map<string, Own>();
   readonly #followers = new Set<Follower>();
   #bytes = 0;

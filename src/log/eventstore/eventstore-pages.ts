@@ -66,7 +66,7 @@ function assertWhole(stream: StreamName, events: readonly RecordedEvent[], first
 }
 
 type BackwardSource = StreamSource & {
-  /** Rejects if the server does not reply to a read of any event. */
+  /** Reads some event of the server. Rejects if the server does not reply. */
   readonly assertAnswers: () => Promise<unknown>;
 };
 

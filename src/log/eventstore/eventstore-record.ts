@@ -12,8 +12,8 @@ import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../l
 const nothing = new Uint8Array();
 
 /**
- * The metadata member that contains the original metadata in base64. Metadata without a JSON object cannot have the
- * member `$append`.
+ * The member that contains the original metadata in base64, if this metadata is not a JSON object. Only an object can
+ * have the member `$append`.
  */
 const packed = '$bytes';
 

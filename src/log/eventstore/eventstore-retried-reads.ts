@@ -135,7 +135,7 @@ export class RetriedReads {
         abandon('the log was closed');
       };
       const timer = clock.after(logReplyMs, () => {
-        abandon(`no answer within ${logReplyMs.toString()} ms`);
+        abandon(`no reply within ${logReplyMs.toString()} ms`);
       });
       closing.addEventListener('abort', close);
       read.on('data', (event: Event) => {

@@ -58,7 +58,10 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Re
   return record;
 }
 
-/** LMDB also refuses keys that are too long, but only after the record was written. */
+/**
+ * @throws RangeError for a name that is too long for a key. LMDB would refuse the key only after the record was
+ * written.
+ */
 export function assertFits(stream: StreamName): void {
   // A UTF-16 unit has at most three bytes in UTF-8, so most names need not be measured.
   if (stream.length * 3 <= streamNameBytesMax) return;

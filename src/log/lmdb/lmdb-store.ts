@@ -265,8 +265,8 @@ export function* readRecordsBackward(store: LmdbStore, last: number, first: numb
 }
 
 /**
- * Returns the reason of a failed commit. lmdb rejects the puts, and then a separate promise with the reason. Returns
- * the rejection of the puts if lmdb gives no reason within one turn.
+ * Returns the reason of a failed commit. lmdb first rejects the puts with an error, whose promise `commitError` later
+ * rejects with the reason. Returns the error of the puts if lmdb gives no reason within one turn.
  */
 export async function commitReason(rejection: unknown): Promise<unknown> {
   if (!isCommitFailure(rejection)) return rejection;
