@@ -154,7 +154,7 @@ async function withLogs(
         if (!state.reachable || wasUnreachable)
           context.stderr.write(
             `${place.shown}: ` +
-              `${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`,
+              `${state.reachable ? 'is available again' : `is unavailable: ${withoutCredentials(state.reason, places)}`}\n`,
           );
         wasUnreachable = !state.reachable;
       },

@@ -7,7 +7,7 @@ import { StartError } from '../base/start-error.ts';
 import { eventStorePrefixDefault } from '../config/eventstore-prefix.ts';
 import { decodeEventStoreUrl, eventStoreHosts } from '../config/eventstore-url.ts';
 
-/** The location of a log. Output contains `shown`, because the address may contain a password. */
+/** The location of a log. Output contains only `shown`, because the address may contain a password. */
 export type LogLocation = Pick<Config, 'eventLog' | 'dataDir'> & { readonly shown: string };
 
 export type LocationSettings = {
