@@ -8,7 +8,7 @@ export type Part = {
 type Kept<T> = Pick<Part, 'name' | 'sources'> & { readonly encoded: T };
 
 /**
- * Encodes parts. The last result for each first source of a part is cached, until the source is garbage-collected. A
+ * Encodes parts. Caches the latest result for the first source of a part, until this source is garbage-collected. A
  * part without sources is not cached.
  */
 export class Encoded<T> {

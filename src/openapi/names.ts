@@ -22,12 +22,12 @@ export function schemaNameOf({ group, version, kind }: GroupVersionKind, domain:
   return [...labels, version, kind].join('.');
 }
 
-/** `Widget` and `v1alpha1` → `WidgetV1alpha1`. */
+/** Returns the tag of a type, such as `WidgetV1alpha1` for the kind `Widget` and the version `v1alpha1`. */
 export function tagOf({ kind, version }: Pick<ResourceType, 'kind' | 'version'>): string {
   return `${kind}${capitalized(version)}`;
 }
 
-/** `foo.example-a.com/v1` → `FooExampleAComV1`: letters and digits only. */
+/** Returns a text in camel case, with letters and digits only: `FooExampleAComV1` for `foo.example-a.com/v1`. */
 export function camelCase(text: string): string {
   return text
     .split(/[^A-Za-z0-9]+/u)

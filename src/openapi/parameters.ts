@@ -33,7 +33,7 @@ export const continueParameters: readonly Parameter[] = [
   query(
     'limit',
     whole,
-    'The number of objects per page. metadata.continue of the answer is the token of the next page.',
+    'The number of objects per page. metadata.continue of the response is the token of the next page.',
   ),
   query('continue', text, 'The token of the previous page.'),
 ];
@@ -65,12 +65,12 @@ export const freshnessParameters: readonly Parameter[] = [
   query(
     'resourceVersion',
     text,
-    'The answer must include all changes up to this position of the log. A watch continues from this position.',
+    'The response must include all changes up to this position of the log. A watch continues from this position.',
   ),
   query(
     'resourceVersionMatch',
     { type: 'string', enum: ['NotOlderThan', 'Exact'] },
-    'NotOlderThan: the answer is at least as new as resourceVersion. Exact: it is of exactly this position.',
+    'NotOlderThan: the state is at least as new as resourceVersion. Exact: the state is that of exactly this position.',
   ),
 ];
 

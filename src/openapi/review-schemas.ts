@@ -61,7 +61,7 @@ const nonResourceRule = {
   verbs: texts('The verbs or methods; * means all.'),
 };
 
-const decision = object('The answer.', {
+const decision = object('The result.', {
   allowed: flag('Whether the request is allowed.'),
   reason: text('The rule that allows the request; otherwise the reason why the request is not allowed.'),
   grant: object('The rule that allows the request; absent if no rule allows the request.', {
@@ -97,7 +97,7 @@ export const ownRulesDescription: ReviewDescription = {
   kind: 'SelfSubjectRulesReview',
   summary: 'The rules of the caller',
   spec: { namespace: text('Ignored: objects have no namespace.') },
-  status: object('The answer.', {
+  status: object('The result.', {
     resourceRules: lists('The rules for resources.', object('A rule for resources.', resourceRule)),
     nonResourceRules: lists('The rules for other paths.', object('A rule for other paths.', nonResourceRule)),
     incomplete: flag('Whether rules are missing. Always false.'),
@@ -109,7 +109,7 @@ export const ownIdentityDescription: ReviewDescription = {
   kind: 'SelfSubjectReview',
   summary: 'The caller',
   spec: undefined,
-  status: object('The answer.', {
+  status: object('The result.', {
     userInfo: object('The caller.', {
       username: text('The name.'),
       uid: text('The uid of the User; absent for users of an identity provider.'),
@@ -133,7 +133,7 @@ export function reviewSchemaName({ group, version, kind }: GroupVersionKind): st
 export function reviewSchema({ summary, spec, status, ...gvk }: ReviewDescription): Schema {
   const { group, version, kind } = gvk;
   const schema = object(
-    `${summary}. A review is answered immediately and not stored.`,
+    `${summary}. A review is decided immediately and not stored.`,
     {
       apiVersion: text(`${group}/${version}; added if omitted.`),
       kind: text(`${kind}; added if omitted.`),

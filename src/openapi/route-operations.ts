@@ -75,8 +75,8 @@ function responsesOf(
   embed: (schema: Schema, place: string) => Schema,
 ): readonly Response[] {
   if (kind === 'socket') return [{ status: '101', description: 'A WebSocket.' }];
-  if (responses.length === 0) return [{ status: '200', description: 'The answer.' }];
-  return responses.map(({ status, description = 'The answer.', schema }) => ({
+  if (responses.length === 0) return [{ status: '200', description: 'The response.' }];
+  return responses.map(({ status, description = 'The response.', schema }) => ({
     status: String(status),
     description,
     ...(schema === undefined

@@ -49,7 +49,9 @@ const otherForms =
   'Available as a table with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`, and without spec and status ' +
   'with `as=PartialObjectMetadata`; also as `application/yaml`.';
 
-/** Returns all operations of a type's generated API, with the ids of a document without other types. */
+/**
+ * Returns all operations of a type's generated API, with the operation ids for a document that contains only this type.
+ */
 export function operationsOf(type: ResourceType, described: Described): readonly Operation[] {
   const at = new Place(type, described);
   return [
@@ -91,7 +93,7 @@ class Place {
     this.#object = { types: described.media.object, schema: referenceTo(shown.schema) };
   }
 
-  /** Returns the same place with Scales instead of the objects. */
+  /** Returns a place of the same type, with Scales instead of the objects. */
   scaled(): Place {
     return new Place(this.#type, this.#described, { schema: scaleName, kind: scaleKind });
   }

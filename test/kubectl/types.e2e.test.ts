@@ -42,7 +42,7 @@ test('explain describes the members of a type', { skip: noKubectl, timeout: 120_
     { run: 'explain gizmo --recursive', out: /conditions\t/u },
     { run: 'explain user.spec', out: /KIND: +User/u },
     { run: 'explain user.spec.password', out: /Never returned; unchanged/u },
-    { run: 'explain selfsubjectreview', out: /KIND: +SelfSubjectReview[\s\S]*status\t<Object>\n *The answer\./u },
+    { run: 'explain selfsubjectreview', out: /KIND: +SelfSubjectReview[\s\S]*status\t<Object>\n *The result\./u },
     { run: 'explain selfsubjectaccessreviews.spec.resourceAttributes', out: /verb\t<string> -required-/u },
     { run: 'explain subjectaccessreviews.spec.user', out: /The name of the user\./u },
     { run: 'explain selfsubjectrulesreviews.status', out: /incomplete\t<boolean>/u },

@@ -110,9 +110,9 @@ const previewedDeletion = members(
   ['name'],
 );
 
-/** The entries of the routes that show operators the state of the nodes. */
 const frontEnd = members({ plugin: text, version: text, module: text, styles: text }, ['plugin', 'version', 'module']);
 
+/** The entries of the routes that show operators the state of the platform. */
 export const operationEntries: Entries = {
   [`GET ${root}/reconcilers`]: {
     id: 'listReconcilers',

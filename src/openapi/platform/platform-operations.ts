@@ -93,7 +93,7 @@ function accountEntries({ media, schemaOf }: PlatformContext): Entries {
     [`POST ${account}/personalaccesstokens`]: {
       ...token,
       id: 'createOwnToken',
-      summary: 'Create a token. Only this answer contains the text of the token',
+      summary: 'Create a token. Only this response contains the text of the token',
       body: of('PersonalAccessToken'),
       status: '201',
     },
@@ -189,7 +189,7 @@ function answerOf(entry: Entry | undefined, { answer: types }: MediaTypes): Resp
   const others = types.filter((type) => answer?.types.includes(type) === false);
   return {
     status: entry?.status ?? '200',
-    description: 'The answer.',
+    description: 'The response.',
     ...(answer === undefined
       ? {}
       : {
