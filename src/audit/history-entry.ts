@@ -51,7 +51,7 @@ export class EventObjects {
   readonly #type: ResourceType | undefined;
 
   /**
-   * `type` is the type in the version of the returned objects. If undefined, each object has the version in its event.
+   * `type` is the type, in the version of the returned objects. If undefined, each object has the version in its event.
    */
   constructor(type?: ResourceType) {
     this.#type = type;

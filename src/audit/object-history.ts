@@ -11,7 +11,9 @@ export type HistoryRequest = HistoryRange & {
   readonly uid: string | undefined;
   /** Whether each entry contains the object after the event. */
   readonly withObjects: boolean;
-  /** The type in the version of the shown objects. If undefined, each entry shows the version in its event. */
+  /**
+   * The type, in the version in which the objects are shown. If undefined, each object has the version in its event.
+   */
   readonly type?: ResourceType | undefined;
 };
 

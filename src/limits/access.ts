@@ -18,7 +18,7 @@ export const logInFailuresInAllMax = 100;
 export const logInFailureWindowMs = 60_000;
 /**
  * The most wrong passwords for one user from one network within `logInFailureWindowMs`. Further passwords are not
- * compared with the cached password. Otherwise a correct guess would succeed while log-ins are refused.
+ * compared with the cached one. Otherwise, a correct guess would succeed while log-ins are refused.
  */
 export const logInGuessesMax = 100;
 /** The most concurrent password hashes. Each hash takes 0.1 to 0.3 s of one core, and 32 MiB. */

@@ -53,7 +53,7 @@ export const invalidErrorsShownMax = 4;
 export const upgradeDetailLengthMax = 256;
 /** The most entries of each other list in the report of an upgrade. */
 export const upgradeEntriesMax = 100;
-/** The most invalid objects of a type that the leader knows by name. */
+/** The most entries of each list in the report of an upgrade for which no other limit is set. */
 export const invalidKnownMax = 100_000;
 /**
  * If more than `invalidKnownMax` objects of a type are invalid, the leader checks all objects of the type at this

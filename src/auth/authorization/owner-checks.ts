@@ -76,7 +76,7 @@ function newlyBlocking(
 
 /**
  * Refuses a reference that blocks the deletion of its owner, unless the writer may update the owner's finalizers. The
- * resource of an unregistered kind is unknown, so only a super administrator may block such an owner.
+ * resource of an unregistered kind is unknown, so only a super administrator may block the deletion of such an owner.
  */
 function checkBlockingRights(
   owner: OwnerReference,

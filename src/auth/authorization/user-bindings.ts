@@ -109,7 +109,9 @@ class Replacement {
   readonly #user: string;
   readonly #ports: BindingPorts;
   readonly #context: WriteContext;
-  /** The bindings that this replacement has created; empty after the first update or deletion. */
+  /**
+   * The bindings that this replacement has created and can still take back. None after the first update or deletion.
+   */
   #made: { readonly name: string; readonly uid: string }[] = [];
 
   constructor(user: string, ports: BindingPorts, context: WriteContext) {

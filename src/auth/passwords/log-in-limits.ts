@@ -48,8 +48,9 @@ export class LogInFailures {
   }
 
   /**
-   * Counts a password that is not the cached password. The caller calls the returned function if the password is
-   * correct. At the limit, passwords are no longer compared with the cached password, so no guess is counted.
+   * Counts a password that differs from the cached one. The caller calls the returned function if the password is
+   * correct after all, for example because it was changed. At the limit, no password is compared with the cached one,
+   * so none is counted.
    */
   guess(attempt: Site, now: number): () => void {
     const site = siteOf(attempt);
@@ -62,7 +63,7 @@ export class LogInFailures {
     };
   }
 
-  /** Returns whether the cached password of the user is disabled for this address. */
+  /** Returns whether the passwords of this user from this address must no longer be compared with the cached one. */
   isGuessed(username: string, address: string, now: number): boolean {
     // Each request calls this function, and usually there are no guesses.
     if (now >= this.#manyUntil) return false;

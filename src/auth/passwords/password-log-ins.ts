@@ -76,7 +76,10 @@ export class PasswordLogIns {
     return answer;
   }
 
-  /** Returns whether this address has made so many guesses that the user's cached password must not be used. */
+  /**
+   * Returns whether this address has guessed so often that its passwords for this user must not be compared with the
+   * cached one.
+   */
   isGuessed(username: string, address: string): boolean {
     return this.#failures.isGuessed(username, address, this.#dependencies.clock.monotonic());
   }
