@@ -68,7 +68,7 @@ export const accessEntriesPerSourceMax = 5;
  * The most sources in one event with described refusals. A source is a pair of a kind of refusal and a user or network.
  */
 export const accessSourcesMax = 256;
-/** The most bytes of described refusals that a node appends in a second, on average: 90 MB a day. */
+/** The most bytes of described refusals that a node appends in a second, on average. In a day, this is up to 90 MB. */
 export const accessEntryBytesPerSecond = 1_024;
 /** The most bytes of described refusals that a node appends in a burst. */
 export const accessEntryBytesBurst = 65_536;

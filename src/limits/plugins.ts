@@ -41,8 +41,8 @@ export const pluginLogLineBytesMax = 8_192;
  */
 export const upgradeCheckMsMax = 20_000;
 /**
- * The time after which an upgrade is refused if a step of a migration has not returned. A step takes far less than a
- * millisecond.
+ * The time after which an upgrade is refused if a step of a migration has not returned. Usually, a step takes far less
+ * than a millisecond.
  */
 export const migrationStepMsMax = 5_000;
 /** The most invalid objects that the report of an upgrade names. */
