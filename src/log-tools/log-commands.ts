@@ -153,8 +153,8 @@ async function withLogs(
         // The first connection is not reported.
         if (!state.reachable || wasUnreachable)
           context.stderr.write(
-            `${place.shown}: ` +
-              `${state.reachable ? 'is available again' : `is unavailable: ${withoutCredentials(state.reason, places)}`}\n`,
+            `${place.shown} is ` +
+              `${state.reachable ? 'available again' : `unavailable: ${withoutCredentials(state.reason, places)}`}\n`,
           );
         wasUnreachable = !state.reachable;
       },

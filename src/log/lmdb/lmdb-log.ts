@@ -187,8 +187,7 @@ class LmdbLog implements EventLog {
         : { ok: false, reason: 'conflict', actual: last?.revision ?? 'absent' };
     const position = last === undefined ? 0 : Number(last.position);
     if (position <= this.#durable) return Promise.resolve(outcome);
-    // The existing events are not durable yet, and a crash could lose them. So the outcome is returned when they are
-    // durable.
+    // Returns the outcome when the existing events are durable, because a crash could still lose them.
     return this.#pending.answerAfter(stream, position, outcome);
   }
 
