@@ -94,6 +94,8 @@ export const bindingAttemptsMax = 8;
 export const previewedRequestsMax = 64;
 export const previewedRolesMax = 16;
 export const previewedTypesMax = 1_000;
+/** The maximum number of routes of plugins in the matrix of an access preview. */
+export const previewedRoutesMax = 1_000;
 /**
  * The most pairs of an API group and a resource in the rules of all proposed roles together. The server prepares each
  * pair for decisions. A single rule may reach this limit.

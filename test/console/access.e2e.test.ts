@@ -115,6 +115,13 @@ test('a proposal shows its effect before it is made', withBrowser, async (t) => 
     await page.keyboard.press('Enter');
     await page.getByText(/Allowed by rule \d of/u).waitFor();
     t.match(page.url(), /verb=list/u);
+    await open('/access/check?role=post-author');
+    const routes = page.getByRole('listitem').filter({ hasText: '/uc.api.content.svc.run/v1alpha1/posts/{name}' });
+    await routes
+      .filter({ hasText: /^allowed/u })
+      .first()
+      .waitFor();
+    await picture('access-routes');
   });
 });
 

@@ -6,7 +6,7 @@ import { roleBindingKey, roleKey } from '../../auth/types/platform-types.ts';
 import { Slices } from '../../base/slices.ts';
 import type { Clock } from '../../base/clock.ts';
 import { actorOf, visitor, type Subject } from '../../command/subject.ts';
-import { previewedTypesMax } from '../../limits/access.ts';
+import { previewedRoutesMax, previewedTypesMax } from '../../limits/access.ts';
 import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import type { ObjectReader } from '../../read/objects.ts';
 import type {
@@ -16,12 +16,13 @@ import type {
   ProposedRights,
   Rights,
 } from '../../read/permission-reader.ts';
-import { resourceRequest } from '../../resource/query/request-path.ts';
+import { requestInfo, resourceRequest } from '../../resource/query/request-path.ts';
 import { jsonAnswer, refusal, type Answer } from '../answer.ts';
 import { decodeAccessPreview, type AccessPreview } from '../body/decode-request-body.ts';
 import { readObject } from '../body/read-object.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
+import type { Route } from '../route-table.ts';
 import { problem } from '../problem.ts';
 import { changesOf, requestsOf } from './decode-preview.ts';
 import { platformApiVersion, platformType } from './platform-type.ts';
@@ -36,7 +37,11 @@ export type PreviewRoutesDependencies = {
   readonly authorize: Authorize;
   /** Returns the authorizer of requests for given rights. */
   readonly authorizerOf: (rights: Rights) => Authorize;
+  /** Returns the routes of all plugins. */
+  readonly pluginRoutes: () => readonly PluginRoute[];
 };
+
+type PluginRoute = Route & { readonly plugin: string };
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -184,7 +189,7 @@ class Previews {
     };
   }
 
-  /** Decides on each verb of each type, without names. Yields to other requests. */
+  /** Decides on each verb of each type, without names, and on each route of a plugin. Yields to other requests. */
   async #matrix(state: State | undefined, group: string | undefined): Promise<Json> {
     const slices = new Slices(this.#dependencies.clock);
     const types = this.#dependencies.registry
@@ -201,8 +206,22 @@ class Previews {
       matrix.push({ group: ofGroup, version, resource: plural, kind, verbs: allowed });
       if (slices.isOver()) await slices.next();
     }
-    return { matrix, isComplete: types.length <= previewedTypesMax };
+    const routes = this.#dependencies.pluginRoutes();
+    const decided: Json[] = [];
+    for (const route of group === undefined ? routes.slice(0, previewedRoutesMax) : []) {
+      decided.push(decisionOnRoute(route, state));
+      if (slices.isOver()) await slices.next();
+    }
+    const isComplete = types.length <= previewedTypesMax && routes.length <= previewedRoutesMax;
+    return { matrix, ...(group === undefined ? { routes: decided } : {}), isComplete };
   }
+}
+
+/** Decides on a request to the route. A parameter of the path has a value that no rule names. */
+function decisionOnRoute({ plugin, method, pattern }: PluginRoute, state: State | undefined): Json {
+  const request = requestInfo(method, pattern.replaceAll(/\{[^}]*\}/gu, 'any'), 'no watch');
+  const allowed = request.kind !== 'malformed' && state?.authorize(state.subject, request).allowed === true;
+  return { plugin, method, path: pattern, verb: request.kind === 'malformed' ? '' : request.verb, allowed };
 }
 
 /** Returns the narrowest rule that would allow the request. */

@@ -206,6 +206,7 @@ function composeGuarded(
   const access: Access = composeAccess({
     ...core,
     routePluginOf: (segments) => plugins.pluginRoutes.pluginOf(segments),
+    pluginRoutes: () => plugins.pluginRoutes.all(),
     idleOf: (plugin) => plugins.host.idleOf(plugin),
     recheckStreams: (allows) => {
       plugins.pluginRoutes.recheck(allows);

@@ -178,6 +178,21 @@ test('a matrix lists the allowed verbs of all types, for a user or for one role'
   t.strictSame(rows(changed.body.proposed, 'users'), ['get', 'list']);
 });
 
+test('a matrix decides on the custom routes of plugins, now and after a change', async (t) => {
+  type RouteRow = { readonly plugin: string; readonly path: string; readonly allowed: boolean };
+  const own = ({ plugin, path }: RouteRow) => plugin === 'content' && path.includes('/uc.api.content.svc.run/');
+  const allowed = (routes: readonly RouteRow[]) => routes.filter(own).filter((route) => route.allowed);
+  const { body } = await preview({ user: 'bob', matrix: true, proposed: { boundRoles: ['post-author'] } });
+  t.match(
+    body.current.routes.filter(own).find(({ path }: RouteRow) => path.endsWith('/posts/{name}')),
+    { plugin: 'content', method: 'GET', verb: 'get', allowed: false },
+  );
+  const posts = (routes: readonly RouteRow[]) => allowed(routes).filter(({ path }) => path.includes('/posts'));
+  t.strictSame(posts(body.current.routes), []);
+  t.ok(posts(body.proposed.routes).length > 3);
+  t.notOk('routes' in (await preview({ user: 'bob', matrix: true, group: '' })).body.current);
+});
+
 test('a caller needs the right to create previews and to list all roles and bindings', async (t) => {
   const asked = { user: 'alice', requests: [get] };
   t.equal((await server.as(undefined)('POST', path, asked)).status, 401);

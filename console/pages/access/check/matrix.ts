@@ -1,4 +1,4 @@
-import { verbs, type MatrixRow, type PreviewedState } from './preview.ts';
+import { verbs, type MatrixRow, type PreviewedState, type RouteRow } from './preview.ts';
 
 /** `added` and `removed`: the proposal changes the decision. */
 export type CellState = 'allowed' | 'forbidden' | 'added' | 'removed';
@@ -20,6 +20,19 @@ export function compareMatrices(current: PreviewedState, proposed: PreviewedStat
     const then = proposed === undefined ? now : (after.get(keyOf(row)) ?? []);
     const cells = verbs.map((verb) => stateOf(now.includes(verb), then.includes(verb)));
     return { ...row, key: keyOf(row), cells, isChanged: cells.some((cell) => cell === 'added' || cell === 'removed') };
+  });
+}
+
+export type ComparedRoute = RouteRow & { readonly key: string; readonly state: CellState };
+
+/** Returns the routes of plugins with what the proposal would change. */
+export function compareRoutes(current: PreviewedState, proposed: PreviewedState | undefined): readonly ComparedRoute[] {
+  const routeKey = ({ method, path }: RouteRow): string => `${method} ${path}`;
+  const after = new Map((proposed?.routes ?? []).map((row) => [routeKey(row), row.allowed]));
+  return (current.routes ?? []).map((row) => {
+    const key = routeKey(row);
+    const then = proposed === undefined ? row.allowed : (after.get(key) ?? false);
+    return { ...row, key, state: stateOf(row.allowed, then) };
   });
 }
 

@@ -43,12 +43,23 @@ export type MatrixRow = {
   readonly verbs: readonly string[];
 };
 
+/** A custom route of a plugin. */
+export type RouteRow = {
+  readonly plugin: string;
+  readonly method: string;
+  /** A parameter is `{name}`. */
+  readonly path: string;
+  readonly verb: string;
+  readonly allowed: boolean;
+};
+
 /** The access in one state of roles and bindings. */
 export type PreviewedState = {
   readonly roles: readonly string[];
   readonly isSuperAdministrator: boolean;
   readonly decisions: readonly Decision[];
   readonly matrix?: readonly MatrixRow[];
+  readonly routes?: readonly RouteRow[];
   readonly isComplete?: boolean;
 };
 

@@ -25,7 +25,7 @@ import { accountRoutes } from '../../../http/platform/account-routes.ts';
 import type { PlatformRoute } from '../../../http/fixed-routes.ts';
 import { permissionRoutes } from '../../../http/platform/permission-routes.ts';
 import { RefusalLog } from '../../../http/refusal-log.ts';
-import { previewRoutes } from '../../../http/platform/preview-routes.ts';
+import { previewRoutes, type PreviewRoutesDependencies } from '../../../http/platform/preview-routes.ts';
 import { reviewRoutes } from '../../../http/platform/review-routes.ts';
 import { ownSessionRoutes } from '../../../http/platform/own-session-routes.ts';
 import { providerRoutes } from '../../../http/platform/provider-routes.ts';
@@ -40,6 +40,8 @@ import { composeAuthenticator, typeOf } from './compose-authenticator.ts';
 export type AccessParts = Core & {
   /** Returns the plugin that serves a custom path; undefined without such a plugin. */
   readonly routePluginOf: (segments: readonly string[]) => string | undefined;
+  /** Returns the custom routes of all plugins. */
+  readonly pluginRoutes: PreviewRoutesDependencies['pluginRoutes'];
   /** Returns the state of a plugin that serves nothing on this node; undefined for other names. */
   readonly idleOf: (plugin: string) => IdlePlugin | undefined;
   /** Ends the streams of plugins, and the watches of events, that their subjects may no longer read. */
@@ -186,7 +188,7 @@ function composeRoutes(parts: AccessParts, routing: RouteParts): readonly Platfo
     ...ownSessionRoutes(ports),
     ...permissionRoutes(ports),
     ...reviewRoutes(ports),
-    ...previewRoutes(ports),
+    ...previewRoutes({ ...ports, pluginRoutes: parts.pluginRoutes }),
   ];
 }
 
