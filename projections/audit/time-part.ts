@@ -112,6 +112,17 @@ export class TimePart implements AuditPart, LogTimes {
     return before < head ? before : head;
   }
 
+  timeAt(position: LogPosition): number | undefined {
+    const within = Number(position - epochShift(this.#identity().epoch));
+    const number = lastThat((one) => {
+      const block = this.#blocks.get(one);
+      return block !== undefined && firstPosition(block) <= within;
+    });
+    if (number === undefined) return undefined;
+    const { times, positions } = this.#read(number);
+    return times[positions.findLastIndex((each) => each <= within)];
+  }
+
   first(): LogPosition | undefined {
     const first = this.#firsts.get(0);
     return first === undefined ? undefined : this.#position(new VarintReader(first).next());
@@ -201,6 +212,14 @@ function encoded({ times, positions }: Entries): Buffer {
 /** The first time in a block; Infinity for an empty block. */
 function firstTime(block: Uint8Array): number {
   return block.length === 0 ? Infinity : new VarintReader(block).next();
+}
+
+/** The first position in a block; Infinity for an empty block. */
+function firstPosition(block: Uint8Array): number {
+  const reader = new VarintReader(block);
+  if (reader.isAtEnd()) return Infinity;
+  reader.next();
+  return reader.next();
 }
 
 function decoded(block: Uint8Array = new Uint8Array()): Entries {

@@ -32,6 +32,11 @@ export type LogTimes = {
    * position. Undefined for a time before the first event.
    */
   positionAt(timeMs: number, head: LogPosition): LogPosition | undefined;
+  /**
+   * Returns the latest time in epoch milliseconds of the events up to a position. Undefined before the first event.
+   * Ignores events that are more than a minute ahead of a later event.
+   */
+  timeAt(position: LogPosition): number | undefined;
   /** Returns the position of the log's first event in this epoch; undefined if no event is folded. */
   first(): LogPosition | undefined;
 };

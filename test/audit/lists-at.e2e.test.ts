@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { test, type Test } from 'tap';
 
+import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { adminAuthorization, startTestServer, type TestServer } from '../support/server/start-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
@@ -128,6 +129,27 @@ test('a chain of pages shows one position, whatever is written meanwhile', async
       status: 400,
       message: /not a token of this/u,
     });
+});
+
+test('ages in a table are those of the moment', async (t) => {
+  let aheadMs = 0;
+  const clock: Clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+  const server = await startTestServer({ clock });
+  t.teardown(() => server.remove());
+  await write(server, 'POST', widgets, widget('lamp', 1));
+  aheadMs = 600_000;
+  const at = await write(server, 'POST', widgets, widget('shelf', 1));
+  aheadMs = 6_000_000;
+  const time = new Date(clock.now() - 3_000_000).toISOString();
+  const headers = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+  for (const [moment, age] of [
+    [at, '10m'],
+    [time, '50m'],
+  ] as const) {
+    const answer = await server.call(`${widgets}?at=${moment}&fieldSelector=metadata.name=lamp`, { headers });
+    const { rows } = (await answer.json()) as { readonly rows: readonly { readonly cells: readonly unknown[] }[] };
+    t.equal(rows[0]?.cells.at(-1), age, moment);
+  }
 });
 
 test('tables, bare metadata and YAML show the past as well', async (t) => {

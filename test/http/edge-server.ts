@@ -55,7 +55,7 @@ const unindexed: HttpDependencies['audit'] = {
   },
   versions: { lastAt: () => undefined, positionOf: () => undefined },
   lists: { listAt: () => Promise.reject(new Error('no past is indexed here')) },
-  times: { positionAt: () => undefined, first: () => undefined },
+  times: { positionAt: () => undefined, timeAt: () => undefined, first: () => undefined },
 };
 
 /** The HTTP edge alone, over read models in memory; `Authorization: admin` is the super administrator. */

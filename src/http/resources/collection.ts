@@ -13,7 +13,7 @@ import { staleness } from './await-position.ts';
 import { written, writtenHeaders, type ResourcePorts } from './item.ts';
 import type { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
-import { resolveMoment, resolvePosition, type MomentPorts, type Resolved } from './past/moment.ts';
+import { resolveMoment, resolvePosition, timeAsked, type MomentPorts, type Resolved } from './past/moment.ts';
 import { problem } from '../problem.ts';
 import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
@@ -25,7 +25,11 @@ type Keyed = {
   readonly key: string | undefined;
   readonly form: Representation | undefined;
 };
-type Asked = Keyed & { readonly request: ListRequest };
+type Asked = Keyed & {
+  readonly request: ListRequest;
+  /** The time to which ages in a table relate, in epoch milliseconds; undefined for the time of the response. */
+  readonly timeMs?: number | undefined;
+};
 /** The reader of lists at past positions, with the audit indexes that such lists require. */
 export type PastLists = MomentPorts['audit'] & { readonly lists: ListsAt };
 type AskedPast = {
@@ -125,7 +129,10 @@ export class Collections {
     try {
       const options = { position, account: accountOf(readerOf(exchange)), signal };
       const page = await past.lists.listAt(type, asked.request.query, options);
-      if (page !== undefined) return this.#stream({ exchange, ...asked, slot }, page);
+      if (page !== undefined) {
+        const timeMs = timeAsked(exchange) ?? past.times.timeAt(position);
+        return this.#stream({ exchange, ...asked, timeMs, slot }, page);
+      }
       slot.release();
       return refusal(
         problem('unavailable', `the past values of ${type.plural} are being read from the log; retry`, {
@@ -190,8 +197,8 @@ export class Collections {
     return bytesAnswer(this.#joined(exchange, { ...holder, key: undefined }, { ...page, items }));
   }
 
-  #joined({ clock }: Exchange, { request, key, form }: Asked, page: JoinedPage): Uint8Array {
-    const madeAt = clock.now();
+  #joined({ clock }: Exchange, { request, key, form, timeMs }: Asked, page: JoinedPage): Uint8Array {
+    const madeAt = timeMs ?? clock.now();
     const { bytes, until } = form?.items(page.items, madeAt) ?? { bytes: page.items, until: Infinity };
     if (this.#cache !== undefined && key !== undefined)
       return this.#cache.keep(
@@ -209,14 +216,14 @@ export class Collections {
 
   /** Yields the list. The slot is released when the stream ends or the reader stops. */
   async *#streamed(
-    { exchange, request, form, slot }: SlotHolder,
+    { exchange, request, form, timeMs, slot }: SlotHolder,
     { page, items }: Streamed,
   ): AsyncGenerator<Uint8Array> {
     try {
       let before = envelopeHead(request, page, page.position, form);
       for await (const slice of items) {
         if (slice.length === 0) continue;
-        yield Buffer.concat([Buffer.from(before), form?.items(slice, exchange.clock.now()).bytes ?? slice]);
+        yield Buffer.concat([Buffer.from(before), form?.items(slice, timeMs ?? exchange.clock.now()).bytes ?? slice]);
         before = ',';
       }
       yield Buffer.from(before === ',' ? envelopeTail : `${before}${envelopeTail}`);

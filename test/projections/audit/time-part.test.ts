@@ -90,6 +90,13 @@ test('a time leads to the position that a search of the log finds', async (t) =>
           `at ${String(timeMs - begin)}: ${found.toString()}, not ${searched.toString()}: ${JSON.stringify(drawn)}`,
         );
     }
+    for (let position = 1n; position <= head; position += 1n) {
+      const timeMs = index.part.timeAt(logPosition(position));
+      const back = timeMs === undefined ? logStart : (index.part.positionAt(timeMs, head) ?? logStart);
+      if (timeMs !== undefined && back < position) t.fail(`${position.toString()} is not reached at its own time`);
+      const earlier = timeMs === undefined ? undefined : index.part.positionAt(timeMs - 1, head);
+      if (earlier !== undefined && earlier >= position) t.fail(`${position.toString()} is reached before its time`);
+    }
     await index.tables.close();
   };
   await fc.assert(fc.asyncProperty(steps, check), { numRuns: 40 });
@@ -113,5 +120,9 @@ test('times over many blocks, and a clock that was a day ahead', async (t) => {
   t.equal(part.positionAt(begin + 2_990, head), logPosition(900n));
   t.equal(part.positionAt(begin + day, head), head, 'a time that no event reaches');
   t.equal(part.positionAt(begin + day, logPosition(700n)), logPosition(700n), 'not beyond the head');
+  t.equal(part.timeAt(logStart), undefined, 'before the first event');
+  t.equal(part.timeAt(logPosition(201n)), begin + 2_000);
+  t.equal(part.timeAt(logPosition(700n)), begin + 2_980);
+  t.equal(part.timeAt(head), begin + 11_980);
   await tables.close();
 });

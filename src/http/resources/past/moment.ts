@@ -44,6 +44,12 @@ export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Pro
     : resolvePosition(logPosition(moment.position), exchange, ports);
 }
 
+/** Returns the time in epoch milliseconds that the parameter `at` names; undefined for a position. */
+export function timeAsked({ query }: Pick<Exchange, 'query'>): number | undefined {
+  const moment = momentOf(query.get('at') ?? '');
+  return moment !== undefined && moment !== 'invalid' && moment.kind === 'time' ? moment.timeMs : undefined;
+}
+
 /** Waits until this node has folded the position, as for a `resourceVersion`. */
 export async function resolvePosition(
   position: LogPosition,
