@@ -56,3 +56,13 @@ export const writeFoldWaitMs = freshnessWaitMs * 4;
 export const deleteCollectionBatchObjectsMax = 256;
 /** The most objects that the deletion of a collection deletes concurrently. */
 export const deleteCollectionConcurrencyMax = 32;
+/** The time that a write waits during an upgrade of its plugin. Then the status is 503. */
+export const upgradeWaitMs = 5_000;
+/** An upgrade is under way if plugins or declarations have changed in this time. Otherwise no write waits. */
+export const upgradeLatelyMs = 30_000;
+/** The most writes that wait during upgrades. Each writer that is not trusted may use as many places as are free. */
+export const upgradeWaitsMax = 1_024;
+/** No write begins to wait while requests and writes in flight have more memory than this. */
+export const upgradeWaitsHeldBytesMax = heldBytesMax / 4;
+/** The time in each turn of the event loop in which writes continue after a wait. */
+export const upgradeTurnMs = 10;

@@ -22,6 +22,7 @@ export class TypeRegistry {
   /** The plugins with types that are not known yet. */
   readonly #expected = new Set<string>();
   readonly #listeners = new Set<(registration: Registration, change: 'registered' | 'serving' | 'removed') => void>();
+  readonly #reloadListeners = new Set<() => void>();
 
   register(type: ResourceType): Registered {
     const present = this.#byKey.get(type.key);
@@ -52,11 +53,15 @@ export class TypeRegistry {
    */
   markReloading(plugin: string, groups: Iterable<string>): void {
     for (const group of groups) this.#reloading.set(group, plugin);
+    this.#notifyReloads();
   }
 
   /** Ends the effect of `markReloading`. Call `clearReloading` when the reload is complete or cancelled. */
   clearReloading(plugin: string): void {
-    for (const [group, returning] of this.#reloading) if (returning === plugin) this.#reloading.delete(group);
+    let isCleared = false;
+    for (const [group, returning] of this.#reloading)
+      if (returning === plugin) isCleared = this.#reloading.delete(group) || isCleared;
+    if (isCleared) this.#notifyReloads();
   }
 
   /** Returns the plugin that is being reloaded and has this API group. */
@@ -112,6 +117,15 @@ export class TypeRegistry {
     return () => {
       this.#listeners.delete(listener);
     };
+  }
+
+  /** Calls `listener` after `markReloading`, and after `clearReloading` ends a reload. */
+  onReload(listener: () => void): void {
+    this.#reloadListeners.add(listener);
+  }
+
+  #notifyReloads(): void {
+    for (const listener of this.#reloadListeners) listener();
   }
 
   #set(registration: Registration, change: 'registered' | 'serving'): void {
