@@ -29,12 +29,18 @@ type Reason =
   | { readonly reason: 'too-many-requests'; readonly detail: string; readonly retryAfterSeconds: number }
   /** The free space of the disk is below the reserve. */
   | { readonly reason: 'insufficient-storage'; readonly detail: string; readonly retryAfterSeconds: number }
-  /** `lasts`: the platform's own writes do not wait for the end of this state, which may need an operator. */
+  /**
+   * `lasts`: the platform's own writes do not wait for the end of this state, which may need an operator. `until`: the
+   * write may wait until the plugin of its type is loaded, and its type declared. `isUnwritten`: the write had no effect,
+   * also not later.
+   */
   | {
       readonly reason: 'unavailable';
       readonly detail: string;
       readonly retryAfterSeconds: number;
       readonly lasts?: true;
+      readonly until?: 'declared';
+      readonly isUnwritten?: true;
     };
 
 export type RejectionReason = Rejection['reason'];

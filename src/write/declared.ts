@@ -1,3 +1,4 @@
+import type { WriteOutcome } from '../command/command.ts';
 import type { DeclarationReader, Declared } from '../read/declarations.ts';
 import { isSameDeclaration, type Declaration } from '../resource/type/declaration.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
@@ -30,10 +31,21 @@ export function currentType(
   if (servedType === undefined || typeOf?.(type.key) === type || !isOutdated(declarations, type))
     return { ok: true, ...requested };
   const served = servedType(type.key);
-  if (served === undefined) return repeatable(`the plugin ${type.plugin} is being reloaded`);
+  if (served === undefined) return repeatable(`the plugin ${type.plugin} is being reloaded`, { until: 'declared' });
   const inVersion = (served.versions?.served ?? [served]).find(({ version }) => version === asked.version);
   if (inVersion === undefined) return repeatable(`the plugin ${type.plugin} was reloaded during the request`);
   return { ok: true, type: served, asked: inVersion === served ? undefined : inVersion };
+}
+
+/** Returns whether a write of the type could be decided now, so that a write that waits for this may continue. */
+export function isDecidable(types: TypesNow, requested: RequestedType): boolean {
+  const current = currentType(types, requested);
+  return current.ok ? decidedBy(types.declarations, current.type).ok : !isUndeclared(current);
+}
+
+/** Returns whether the write was refused because of an upgrade of its plugin. Nothing was written. */
+export function isUndeclared(outcome: WriteOutcome): boolean {
+  return !outcome.ok && outcome.rejection.reason === 'unavailable' && outcome.rejection.until === 'declared';
 }
 
 /** Returns whether the log has another declaration of the type. */
@@ -42,9 +54,12 @@ function isOutdated(declarations: DeclarationReader | undefined, { key, declarat
   return last !== undefined && declaration !== undefined && !isSameDeclaration(last, declaration);
 }
 
-function repeatable(problem: string): Refusal {
+function repeatable(problem: string, ends: { readonly until?: 'declared' } = {}): Refusal {
   const detail = `${problem}: nothing was written; repeat the request`;
-  return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: 1, lasts: true } };
+  return {
+    ok: false,
+    rejection: { reason: 'unavailable', detail, retryAfterSeconds: 1, lasts: true, isUnwritten: true, ...ends },
+  };
 }
 
 /**
@@ -83,7 +98,13 @@ function undeclared({ key }: ResourceType): Refusal {
   const detail = `the references of ${key} are not recorded in the log yet, so this server accepts no writes of ${key}`;
   return {
     ok: false,
-    rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds },
+    rejection: {
+      reason: 'unavailable',
+      detail,
+      retryAfterSeconds: otherDeclarationRetrySeconds,
+      until: 'declared',
+      isUnwritten: true,
+    },
   };
 }
 
@@ -94,7 +115,14 @@ function otherwise({ plural, key }: ResourceType, last: Declaration, own: Declar
     'for example at the end of an upgrade: nothing was written; repeat the request later';
   return {
     ok: false,
-    rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds, lasts: true },
+    rejection: {
+      reason: 'unavailable',
+      detail,
+      retryAfterSeconds: otherDeclarationRetrySeconds,
+      lasts: true,
+      until: 'declared',
+      isUnwritten: true,
+    },
   };
 }
 

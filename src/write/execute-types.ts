@@ -17,6 +17,7 @@ import type { HeldBytes } from './admission/held-bytes.ts';
 import type { EventStampsDependencies } from './event-stamps.ts';
 import type { WriterDisk } from './admission/disk-admission.ts';
 import type { Unsettled } from './unsettled.ts';
+import type { UpgradeWaits } from './upgrade-waits.ts';
 import type { Writers } from './admission/writers.ts';
 
 export type WriteDoorDependencies = EventStampsDependencies & {
@@ -50,6 +51,8 @@ export type WriteDoorDependencies = EventStampsDependencies & {
   readonly appendBytesMax?: number;
   /** Observes the calls of hooks. If undefined, calls are not observed. */
   readonly hookWatch?: HookWatch;
+  /** Lets writes wait during upgrades of plugins. If undefined, such writes are refused at once. */
+  readonly upgradeWaits?: UpgradeWaits;
   /** Counts the memory of requests and writes in flight. */
   readonly held?: HeldBytes;
 };

@@ -4,7 +4,7 @@ import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import { versionedAnswer } from '../resource/type/versions/shown-version.ts';
 import { LogUnreadableError } from './retrying-log.ts';
-import { currentType } from './declared.ts';
+import { currentType, isDecidable, isUndeclared } from './declared.ts';
 import { Admission } from './admission/admission.ts';
 import { retryAttempts } from './attempts.ts';
 import type { Given, WriteDoorDependencies } from './execute-types.ts';
@@ -28,6 +28,8 @@ export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
   return async (type, command, context) => door.execute(type, command, context);
 }
 
+type Entered = Pick<Given, 'context' | 'admitted' | 'asked'>;
+
 class WriteDoor {
   readonly #dependencies: WriteDoorDependencies;
   readonly #attempts: WriteAttempts;
@@ -47,31 +49,47 @@ class WriteDoor {
     const { preferred: type = asked } = asked;
     const admitted = this.#admission.enter(context);
     if ('rejection' in admitted) return admitted;
-    let leave: Leave | undefined;
     let outcome: WriteOutcome | undefined;
     try {
-      // Writes of an existing object queue, because most concurrent writes would lose the race to append.
-      const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
-      const turn = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
-      if (turn === undefined) return tooMany('too many writes of this object are queued');
-      leave = typeof turn === 'function' ? turn : await turn;
       const entered = { context, admitted, asked: type === asked ? undefined : asked };
-      outcome = await this.#decideUntilSettled(type, command, entered);
+      outcome = await this.#decideWhenDeclared(type, command, entered);
       return outcome;
     } catch (error) {
       if (error instanceof LogUnreadableError) return unavailable();
       throw error;
     } finally {
-      leave?.();
       this.#admission.leave(admitted, outcome);
     }
   }
 
-  async #decideUntilSettled(
-    type: ResourceType,
-    command: Command,
-    entered: Pick<Given, 'context' | 'admitted' | 'asked'>,
-  ): Promise<WriteOutcome> {
+  /** Waits for the end of an upgrade of the plugin, without a turn, and then decides the command again. */
+  async #decideWhenDeclared(type: ResourceType, command: Command, entered: Entered): Promise<WriteOutcome> {
+    const { upgradeWaits } = this.#dependencies;
+    const { context, admitted, asked } = entered;
+    const deadline = upgradeWaits?.deadline() ?? 0;
+    const isOver = (): boolean => isDecidable(this.#dependencies, { type, asked });
+    for (;;) {
+      const outcome = await this.#decideInTurn(type, command, entered);
+      if (upgradeWaits === undefined || !isUndeclared(outcome)) return outcome;
+      const waiting = { of: admitted.writer, deadline, disconnected: context.signal?.() };
+      if (!(await upgradeWaits.until(isOver, waiting))) return outcome;
+    }
+  }
+
+  async #decideInTurn(type: ResourceType, command: Command, entered: Entered): Promise<WriteOutcome> {
+    // Writes of an existing object queue, because most concurrent writes would lose the race to append.
+    const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
+    const turn = isOrdered ? this.#turns.take(streamOf(type, command.name), entered.admitted.writer) : unordered;
+    if (turn === undefined) return tooMany('too many writes of this object are queued');
+    const leave = typeof turn === 'function' ? turn : await turn;
+    try {
+      return await this.#decideUntilSettled(type, command, entered);
+    } finally {
+      leave();
+    }
+  }
+
+  async #decideUntilSettled(type: ResourceType, command: Command, entered: Entered): Promise<WriteOutcome> {
     const { clock, uuid, suffix } = this.#dependencies;
     const isDrawn = isNameDrawn(command);
     const given: Given = { uid: uuid(), suffix: isDrawn ? suffix() : '', ...entered };

@@ -22,7 +22,7 @@ export function unavailable(): Refusal {
 }
 
 export function wrongClock(detail: string): Refusal {
-  return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: 10 } };
+  return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: 10, isUnwritten: true } };
 }
 
 export function tooMany(detail: string, retryAfterSeconds = 1): Refusal {

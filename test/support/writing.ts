@@ -19,6 +19,7 @@ import { noRules, type WriteRules } from '../../src/write/rules.ts';
 import { HeldBytes } from '../../src/write/admission/held-bytes.ts';
 import type { WriteRates } from '../../src/write/admission/writer.ts';
 import { Writers } from '../../src/write/admission/writers.ts';
+import { UpgradeWaits } from '../../src/write/upgrade-waits.ts';
 import { FakeClock } from './clocks/fake-clock.ts';
 import { domain, widgets } from './given.ts';
 import { idOf } from './id-of.ts';
@@ -38,6 +39,8 @@ export type WritingOptions = {
   readonly rules?: WriteRules;
   /** The write limits of every user except `root`, a super administrator. Undefined: no limits. */
   readonly rates?: WriteRates;
+  /** Writes wait during upgrades of plugins. By default, they are refused at once. */
+  readonly waits?: boolean;
 };
 
 export const writeContext: WriteContext = {
@@ -57,6 +60,8 @@ export class Writing {
   readonly clock: FakeClock;
   readonly execute: Execute;
   readonly held = new HeldBytes();
+  readonly stopping = new AbortController();
+  readonly upgradeWaits: UpgradeWaits;
   /** Whether the registered type is served: its plugin is not being reloaded. */
   isServing = true;
   readonly #declared: Declared;
@@ -79,8 +84,11 @@ export class Writing {
     const suffixes = options.suffixes ?? [];
     const isSuperAdministrator = (subject: Subject): boolean => subject.kind === 'user' && subject.name === 'root';
     const writers = options.rates && new Writers({ clock, rates: options.rates, isSuperAdministrator });
+    this.upgradeWaits = new UpgradeWaits({ clock, held: this.held, signal: this.stopping.signal });
+    models.declarations.subscribe(this.upgradeWaits.changed);
     this.execute = createWriteDoor({
       held: this.held,
+      ...(options.waits === true ? { upgradeWaits: this.upgradeWaits } : {}),
       ...(writers === undefined ? {} : { writers }),
       log: options.through?.(log) ?? log,
       reader: models,
@@ -134,6 +142,7 @@ export class Writing {
   async declare(type: ResourceType): Promise<void> {
     this.#declared.type = type;
     await this.models.buildIndexes(type);
+    this.upgradeWaits.changed();
   }
 
   async write(

@@ -26,6 +26,7 @@ import { WatchedConversions } from '../../write/conversion-watch.ts';
 import { WatchedHooks } from '../../write/hook-watch.ts';
 import type { SlowCallsDependencies } from '../../command/hooks/slow-calls.ts';
 import { Unsettled } from '../../write/unsettled.ts';
+import { UpgradeWaits, type UpgradeWaitsDependencies } from '../../write/upgrade-waits.ts';
 import { writeRates } from '../../write/admission/writer.ts';
 import { Writers } from '../../write/admission/writers.ts';
 import type { Stores } from './stores.ts';
@@ -48,6 +49,7 @@ export type Core = Stores & {
   readonly memory: RequestMemory;
   /** The pending appends of this process to streams of objects. */
   readonly unsettled: Unsettled;
+  readonly upgradeWaits: UpgradeWaits;
   readonly execute: Execute;
   readonly hooks: WatchedHooks;
   readonly conversions: WatchedConversions;
@@ -94,12 +96,14 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
   const writers = limitWriters(config, permissions, clock);
   const held = new HeldBytes();
   const unsettled = new Unsettled({ reader: models, declarations: models.declarations });
+  const upgradeWaits = composeUpgradeWaits(stores, { clock, held, signal });
   const { hooks, conversions } = composeWatches(clock, loggers);
   conversions.follow(stores.registry);
   const execute = createWriteDoor({
     writers,
     held,
     unsettled,
+    upgradeWaits,
     log: eventLog,
     reader: models,
     declarations: models.declarations,
@@ -126,6 +130,7 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
     node,
     describe: describeNode(clock, () => models.position()),
     unsettled,
+    upgradeWaits,
     execute,
     ...loggers,
     memory: new RequestMemory({ held, writers, clock }),
@@ -143,6 +148,14 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
       : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: logged(log, leaseUnreadable) }),
     bound: new ReconcileSlots(clock),
   };
+}
+
+function composeUpgradeWaits({ models, registry }: Stores, dependencies: UpgradeWaitsDependencies): UpgradeWaits {
+  const waits = new UpgradeWaits(dependencies);
+  models.declarations.subscribe(waits.changed);
+  registry.subscribe(waits.changed);
+  registry.onReload(waits.changed);
+  return waits;
 }
 
 function logged(log: Logger, message: string): (error: unknown) => void {
