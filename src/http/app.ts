@@ -17,7 +17,7 @@ import { checkConditionSyntax } from './resources/conditional-requests.ts';
 import { Dispatcher, type DispatcherDependencies, type Upgrade } from './dispatcher.ts';
 import { disconnectSignalOf, type Exchange, type Sender } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
-import { problem, type Problem } from './problem.ts';
+import { nothingWritten, problem, type Problem } from './problem.ts';
 import type { RefusalLog } from './refusal-log.ts';
 import { takeBearer } from './connection/bearer-subprotocol.ts';
 import { headProblem } from './connection/request-head.ts';
@@ -26,6 +26,7 @@ import { YamlAnswers } from './representation/yaml-answers.ts';
 import { prefersYaml } from './body/prefers-yaml.ts';
 import { send, type Recipient } from './send.ts';
 import type { SenderOf } from './client/client-address.ts';
+import type { UpgradeWaits } from '../write/upgrade-waits.ts';
 
 /** Verifies credentials. The cookie is used only without an `Authorization` header. */
 export type Authenticate = (shown: Shown) => Authenticated | Promise<Authenticated>;
@@ -33,6 +34,8 @@ export type Authenticate = (shown: Shown) => Authenticated | Promise<Authenticat
 export type AppDependencies = DispatcherDependencies & {
   readonly senderOf: SenderOf;
   readonly memory: RequestMemory;
+  /** Lets writes wait during upgrades of plugins. If undefined, they are refused at once. */
+  readonly upgradeWaits?: UpgradeWaits | undefined;
   readonly refusals: RefusalLog;
   readonly authenticate: Authenticate;
   readonly authorize: Authorize;
@@ -43,6 +46,13 @@ export type AppDependencies = DispatcherDependencies & {
   /** Draws an id for a request without a valid X-Request-Id. */
   readonly drawRequestId: () => string;
 };
+
+const repeatedSoon = { retryAfterSeconds: 1, ...nothingWritten };
+
+/** The methods of writes. */
+const changing: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+type Writing = { readonly method: string; readonly subject: Subject; readonly sender: Sender };
 
 type Served = Recipient & Serving & { subject: Subject | undefined };
 
@@ -123,6 +133,8 @@ export class App {
     }
 
     to.subject = subject;
+    const returned = this.#awaitReturn(to, info, { method, subject, sender });
+    if (returned !== undefined) await returned;
     const isWatch = info.verb === 'watch' || outlives(req, upgrade !== undefined);
     const refused =
       this.#refuse(req, subject, info) ?? refuseForeignPage(req, { method, subject, isWatch }) ?? refuseCondition(req);
@@ -145,6 +157,20 @@ export class App {
       serving: to,
     };
     return this.#dispatcher.dispatch(exchange, upgrade);
+  }
+
+  /**
+   * Lets a write wait for a plugin that is being reloaded, before its body is read. Returns undefined if the request
+   * need not wait. Reads are refused at once, because another node can answer them.
+   */
+  #awaitReturn({ res }: Served, info: WellFormedRequest, from: Writing): Promise<unknown> | undefined {
+    const { upgradeWaits, generated, memory } = this.#dependencies;
+    if (upgradeWaits === undefined || !changing.has(from.method) || !generated.isReturning(info)) return undefined;
+    return upgradeWaits.until(() => !generated.isReturning(info), {
+      of: memory.writerOf(from),
+      deadline: upgradeWaits.deadline(),
+      disconnected: disconnectSignalOf(res),
+    });
   }
 
   /** Returns the response to a request whose credentials do not matter: a malformed one, or one for the console. */
@@ -206,7 +232,7 @@ export class App {
     const { generated, authorize } = this.#dependencies;
     const plugin = generated.returningAt(info.segments);
     if (plugin !== undefined)
-      return refusal(problem('unavailable', `the plugin ${plugin} is being reloaded`, { retryAfterSeconds: 1 }));
+      return refusal(problem('unavailable', `the plugin ${plugin} is being reloaded`, repeatedSoon));
     const expected = generated.expected();
     if (expected.size > 0 && this.#dispatcher.mayBeServedLater(info.segments)) return refusal(notServedYet(expected));
     return refuseAccess(req, subject, authorize, info);
@@ -251,9 +277,11 @@ function lineOf({ method = 'GET', url = '/' }: IncomingMessage): {
 function notServedYet(expected: ReadonlySet<string>): Problem {
   const names = [...expected].filter((name) => name !== '').join(', ');
   const which = names === '' ? 'plugins' : `the plugins ${names}`;
-  return problem('unavailable', `this path is not served yet; it may be served after ${which} have been loaded`, {
-    retryAfterSeconds: 1,
-  });
+  return problem(
+    'unavailable',
+    `this path is not served yet; it may be served after ${which} have been loaded`,
+    repeatedSoon,
+  );
 }
 
 function refuseCondition(req: IncomingMessage): Answer | undefined {

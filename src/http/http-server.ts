@@ -35,6 +35,7 @@ import type { RequestMemory } from './body/request-memory.ts';
 import type { Route, RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
 import type { SenderOf } from './client/client-address.ts';
+import type { UpgradeWaits } from '../write/upgrade-waits.ts';
 import { RequestTurns } from './connection/request-turns.ts';
 import { responseOn } from './connection/socket-response.ts';
 import { leavesHttp, offersWebSocket, requestClass } from './connection/upgrade-requests.ts';
@@ -49,6 +50,7 @@ export type HttpDependencies = Edge & {
   readonly eventLog: PastPorts['log'] & { identity(): LogIdentity };
   readonly audit: PastPorts['audit'] & GeneratedPorts['past'];
   readonly memory: RequestMemory;
+  readonly upgradeWaits?: UpgradeWaits | undefined;
   readonly senderOf: SenderOf;
   readonly refusals: RefusalLog;
   readonly authenticate: Authenticate;
@@ -156,7 +158,8 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
   const { domain, clock, log, registry, reader, feed, execute, eventLog, memory, senderOf, authorize } = dependencies;
   const { pluginRoutes, refusals, watch, readiness, version, metrics, platformRoutes, audit } = dependencies;
   const history = { reader, log: eventLog, identity: () => eventLog.identity(), audit };
-  const generated = new GeneratedApi(registry, { reader, execute, history, authorize, past: audit }, feed);
+  const writes = { execute, memory, upgradeWaits: dependencies.upgradeWaits };
+  const generated = new GeneratedApi(registry, { reader, ...writes, history, authorize, past: audit }, feed);
   const resources = platformRoutes.map(({ resource }) => resource).filter((resource) => resource !== undefined);
   const discovery = new Discovery(registry, resources);
   const openApi = [...openApiRoutes(dependencies, () => fixed.all()), ...docsRoutes()];
@@ -166,6 +169,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
     clock,
     log,
     memory,
+    upgradeWaits: writes.upgradeWaits,
     senderOf,
     refusals,
     authenticate: dependencies.authenticate,

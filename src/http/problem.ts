@@ -70,8 +70,19 @@ export function problem(reason: ProblemReason, detail: string, more: Omit<Proble
 
 export function problemOf(rejection: Rejection, about: Problem['about'] = {}): Problem {
   const { warnings = [], ...refused } = rejection;
-  return { ...refused, about, ...(warnings.length === 0 ? {} : { headers: warningHeaders(warnings) }) };
+  const isUnwritten = refused.reason === 'unavailable' && refused.isUnwritten === true;
+  return {
+    ...refused,
+    ...(isUnwritten ? nothingWritten : {}),
+    about,
+    ...(warnings.length === 0 ? {} : { headers: warningHeaders(warnings) }),
+  };
 }
+
+/** Says in a 503 that the request had no effect, also not later. */
+export const nothingWritten: Pick<Problem, 'causes'> = {
+  causes: [{ reason: 'NothingWritten', message: 'the request had no effect, and can be repeated' }],
+};
 
 /**
  * Returns one header `Warning: 299 - "text"` for each warning, as alternating names and values. Replaces characters

@@ -52,9 +52,15 @@ export class RequestMemory {
     return this.#turns.soon('');
   }
 
+  /** Returns the account of a request, by which its memory and its waits are limited. */
+  writerOf({ subject, sender }: Pick<Holding, 'subject' | 'sender'>): Writer {
+    return this.#writers.of(subject, sender.address);
+  }
+
   /** Reserves additional bytes until the request is answered. Returns false if a limit would be exceeded. */
-  hold({ serving, subject, sender, res }: Holding, bytes: number): boolean {
-    serving.hold ??= new RequestHold(this.#writers.of(subject, sender.address), this.#held, res);
+  hold(holding: Holding, bytes: number): boolean {
+    const { serving, res } = holding;
+    serving.hold ??= new RequestHold(this.writerOf(holding), this.#held, res);
     return serving.hold.grow(bytes);
   }
 }

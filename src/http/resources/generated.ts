@@ -3,21 +3,28 @@ import { notFound } from '../../command/refuse.ts';
 import type { Registration, TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import { NotServedError, type ChangeFeed } from '../../read/objects.ts';
 import { nameProblem } from '../../resource/type/names.ts';
-import { locationOf, type ResourceLocation } from '../../resource/query/request-path.ts';
+import {
+  locationOf,
+  type NonResourceRequest,
+  type ResourceLocation,
+  type ResourceRequest,
+} from '../../resource/query/request-path.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { refusal, withHeaders, type Answer } from '../answer.ts';
 import { Collections, type PastLists } from './collection.ts';
 import { deleteCollection } from './delete-collection.ts';
 import type { Exchange } from '../exchange.ts';
+import type { RequestMemory } from '../body/request-memory.ts';
 import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
 import { answerHistory, historyTargetOf } from './history.ts';
 import { ListCache } from './list-cache.ts';
 import { answerPast, type PastPorts } from './past/past.ts';
 import { restoreItem, type RestorePorts } from './past/restore.ts';
 import { answerScale } from './scale.ts';
-import { problem, warningHeaders } from '../problem.ts';
+import { nothingWritten, problem, warningHeaders } from '../problem.ts';
 import { writeInForm } from '../representation/requested-form.ts';
 import { nothingHere, type Route } from '../route-table.ts';
+import type { UpgradeWaits } from '../../write/upgrade-waits.ts';
 
 /** The path does not belong to a generated API, or does not accept the method. `allow` lists the accepted methods. */
 export type NotServed = {
@@ -31,11 +38,18 @@ const partMethods = ['GET', 'HEAD', 'PUT', 'PATCH'];
 const historyMethods = ['GET', 'HEAD'];
 const restoreMethods = ['POST'];
 
-export type GeneratedPorts = ResourcePorts & {
-  readonly history: PastPorts;
-  readonly authorize: Authorize;
-  readonly past: PastLists;
+type WhileServedPorts = Pick<ResourcePorts, 'execute'> & {
+  readonly memory: Pick<RequestMemory, 'writerOf'>;
+  /** Lets writes wait during upgrades of plugins. If undefined, they are refused at once. */
+  readonly upgradeWaits: UpgradeWaits | undefined;
 };
+
+export type GeneratedPorts = ResourcePorts &
+  WhileServedPorts & {
+    readonly history: PastPorts;
+    readonly authorize: Authorize;
+    readonly past: PastLists;
+  };
 
 /** The generated APIs of all registered types. The path of a request determines the type. */
 export class GeneratedApi {
@@ -48,7 +62,7 @@ export class GeneratedApi {
     this.#registry = registry;
     this.#history = ports.history;
     const { reader, authorize, history } = ports;
-    this.#ports = { reader, authorize, past: history, execute: executeWhileServed(registry, ports.execute) };
+    this.#ports = { reader, authorize, past: history, execute: executeWhileServed(registry, ports) };
     this.#collections = new Collections(this.#ports, { cache: new ListCache(feed), past: ports.past });
   }
 
@@ -60,6 +74,13 @@ export class GeneratedApi {
   /** Returns the plugin that owns the group of the path and is being reloaded; undefined without such a plugin. */
   returningAt([root, group = '']: readonly string[]): string | undefined {
     return root === 'apis' ? this.#registry.reloadingPlugin(group) : undefined;
+  }
+
+  /** Returns whether the path will probably be served soon, because its plugin is being reloaded or starts. */
+  isReturning(info: ResourceRequest | NonResourceRequest): boolean {
+    const place = info.kind === 'resource' ? info : locationOf(info.segments);
+    const registration = place && this.registrationAt(place);
+    return registration?.serving === false || this.returningAt(info.segments) !== undefined;
   }
 
   /** Returns the plugins with types that are not known yet. The set becomes empty shortly after the start. */
@@ -213,11 +234,20 @@ function stopped({ plural }: ResourceType): string {
   return `${plural} are not served now`;
 }
 
-function executeWhileServed(registry: TypeRegistry, execute: ResourcePorts['execute']): ResourcePorts['execute'] {
-  return (type, command, context) => {
-    if (registry.byKey(type.key)?.serving === true) return execute(type, command, context);
+function executeWhileServed(registry: TypeRegistry, ports: WhileServedPorts): ResourcePorts['execute'] {
+  const { execute, upgradeWaits, memory } = ports;
+  return async (type, command, context) => {
+    const isServed = (): boolean => registry.byKey(type.key)?.serving === true;
+    if (isServed()) return execute(type, command, context);
+    const { subject, cause, signal } = context;
+    const waiting = {
+      of: memory.writerOf({ subject, sender: { address: cause.address ?? '' } }),
+      deadline: upgradeWaits?.deadline() ?? 0,
+      disconnected: signal?.(),
+    };
+    if ((await upgradeWaits?.until(isServed, waiting)) === true) return execute(type, command, context);
     const rejection = { detail: stopped(type), retryAfterSeconds: retryAfterStopSeconds };
-    return Promise.resolve({ ok: false, rejection: { reason: 'unavailable', ...rejection } });
+    return { ok: false, rejection: { reason: 'unavailable', ...rejection, isUnwritten: true } };
   };
 }
 
@@ -231,5 +261,5 @@ function answerWhileServed(type: ResourceType, answer: Answer | Promise<Answer>)
 
 export function notYetServing({ type }: Registration): ReturnType<typeof problem> {
   const detail = `${type.plural} are not served yet: their indexes are being built, or their plugin is starting`;
-  return problem('unavailable', detail, { retryAfterSeconds: 1 });
+  return problem('unavailable', detail, { retryAfterSeconds: 1, ...nothingWritten });
 }

@@ -26,6 +26,8 @@ export type Spoken = { readonly version: 'v1alpha1' | 'v1beta1'; readonly addres
 export const alpha: Spoken = { version: 'v1alpha1', address: 'url' };
 export const beta: Spoken = { version: 'v1beta1', address: 'target' };
 
+type Written = Answered & { readonly waitedMs: number };
+
 /** A client that repeats its work until it is stopped. */
 class Repeating {
   #stopped = false;
@@ -108,7 +110,8 @@ export class LinkClients {
     const name = this.#nameAt(turn, 0);
     const label = this.#label('p', turn);
     const body = JSON.stringify({ metadata: { labels: { turn: label } }, spec: { priority: turn % 101 } });
-    this.#note(await this.#ask(`${this.#path}/${name}`, { method: 'PATCH', headers: merge, body }), name, label, 200);
+    const asked = { method: 'PATCH', headers: merge, body };
+    this.#note(await this.#write(`${this.#path}/${name}`, asked), name, label, 200);
   }
 
   /** Reads a link and writes it back as a whole. Another writer of the server may be first: 409, and a later turn. */
@@ -119,7 +122,7 @@ export class LinkClients {
     if (!this.#isRead(read)) return;
     const { metadata, ...link } = JSON.parse(read.text) as Link;
     const body = JSON.stringify({ ...link, metadata: { ...metadata, labels: { ...metadata.labels, turn: label } } });
-    const answer = await this.#ask(`${this.#path}/${name}`, { method: 'PUT', headers: json, body });
+    const answer = await this.#write(`${this.#path}/${name}`, { method: 'PUT', headers: json, body });
     if (answer.status !== 409) this.#note(answer, name, label, 200);
   }
 
@@ -129,7 +132,7 @@ export class LinkClients {
     const label = this.#label('c', turn);
     const spec = { slug: name, groupName: 'welcome', title: 'New', [spoken.address]: `https://example.com/${name}` };
     const body = JSON.stringify({ metadata: { name, labels: { turn: label } }, spec });
-    this.#note(await this.#ask(this.#path, { method: 'POST', headers: json, body }), name, label, 201);
+    this.#note(await this.#write(this.#path, { method: 'POST', headers: json, body }), name, label, 201);
   }
 
   async #read(turn: number): Promise<void> {
@@ -157,11 +160,18 @@ export class LinkClients {
     return false;
   }
 
-  #note({ status, headers, text }: Answered, name: string, label: string, expected: number): void {
+  #note({ status, headers, text, waitedMs }: Written, name: string, label: string, expected: number): void {
     const { recorded } = this.#options;
     if (status === expected) recorded.acknowledge(name, label);
-    else if (status === 503 && headers['retry-after'] !== undefined) recorded.retry(name, label, detailOf(text));
+    else if (status === 503 && headers['retry-after'] !== undefined)
+      recorded.retry(name, label, { detail: detailOf(text), waitedMs });
     else recorded.surprises.push(`${label}: ${String(status)} ${text}`);
+  }
+
+  async #write(path: string, asked: Parameters<NodeProcess['ask']>[1]): Promise<Written> {
+    const began = performance.now();
+    const answered = await this.#ask(path, asked);
+    return { ...answered, waitedMs: performance.now() - began };
   }
 
   async #ask(path: string, asked: Parameters<NodeProcess['ask']>[1] = {}): Promise<Answered> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import t, { test, type Test } from 'tap';
 
+import { upgradeWaitMs } from '../../../src/limits/writes.ts';
 import { linksPackages } from '../../docs/links-packages.ts';
 import { pluginPath } from '../../packages/package-requests.ts';
 import { adminAuthorization } from '../../support/server/start-server.ts';
@@ -191,6 +192,7 @@ test('two nodes upgrade the plugin twice under writes, and every link is migrate
     const ended = performance.now();
     for (const client of clients) await client.stop();
     t.strictSame(recorded.surprises, [], `no client is surprised on the way to ${version}`);
+    t.ok(recorded.shortestWaitMs >= upgradeWaitMs - 100, 'no write is answered with 503 before the limit of its wait');
     const turns = clients.map((client) => client.turns.join('/')).join(' and ');
     t.comment(
       `${version}, ${String(count)} links: answered in ${(served - begin).toFixed(0)} ms, migrated in ` +

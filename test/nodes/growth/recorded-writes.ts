@@ -12,6 +12,8 @@ export class RecordedWrites {
   /** Refusals and responses that no client expects. */
   readonly surprises: string[] = [];
   acknowledged = 0;
+  /** The shortest time until a retryable refusal. */
+  shortestWaitMs = Infinity;
 
   names(): readonly string[] {
     return [...this.#known.keys()];
@@ -23,7 +25,12 @@ export class RecordedWrites {
   }
 
   /** A write answered with 503 may be applied later, at most once. */
-  retry(name: string, turn: string, detail: string): void {
+  retry(
+    name: string,
+    turn: string,
+    { detail, waitedMs }: { readonly detail: string; readonly waitedMs: number },
+  ): void {
+    if (waitedMs < this.shortestWaitMs) this.shortestWaitMs = waitedMs;
     const { possible = ['none'] } = this.#known.get(name) ?? {};
     this.#known.set(name, { possible: [...possible, turn] });
     this.retryable.set(detail, (this.retryable.get(detail) ?? 0) + 1);

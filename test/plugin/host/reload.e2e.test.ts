@@ -137,6 +137,26 @@ test('a reload reports none of its objects as deleted', async (t) => {
   t.equal((await server.call(goods)).status, 404, 'nor is one expected that was switched off');
 });
 
+test('writes during a reload wait for its end', async (t) => {
+  const { server, folder } = await given(t);
+  await answersWith(server, 'first', 'one');
+  await writeFile(
+    join(folder, 'main.mjs'),
+    `await new Promise((resolve) => { setTimeout(resolve, 700); });\n${mainText('two')}`,
+  );
+  while ((await server.call(goods)).status !== 503) await passes(1);
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const answers = await Promise.all([
+    server.call(`${goods}/shipped`, { method: 'PATCH', headers, body: { spec: { color: 'blue' } } }),
+    server.call(goods, { method: 'POST', body: { metadata: { name: 'new' }, spec: { color: 'red' } } }),
+  ]);
+  t.strictSame(
+    answers.map(({ status }) => status),
+    [200, 201],
+  );
+  await answersWith(server, 'first', 'two');
+});
+
 test('a broken file fails its plugin with the reason, others serve, and a repaired one starts again', async (t) => {
   const { server, folder } = await given(t);
   const breaks: readonly (readonly [file: string, text: string, why: RegExp])[] = [
