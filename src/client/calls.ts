@@ -9,6 +9,7 @@ import type {
   RequestOptions,
   WriteOptions,
 } from './remote-client.ts';
+import type { Repeatable } from './repeats.ts';
 import { pathOf, type Requests } from './requests.ts';
 
 /** Implements the calls of the plugins' `Client` with HTTP requests. */
@@ -18,26 +19,21 @@ export function callsOf(requests: Requests): RemoteCalls {
     path: string,
     body: object | undefined,
     { signal }: CallOptions = {},
-  ): Promise<T> => {
-    const response = await requests.send(path, { method, body, signal });
-    return decodeObject<T>(await requests.text(response, signal));
-  };
+  ): Promise<T> => decodeObject<T>(await requests.call(path, { method, body, signal }, repeatableOf(method, body)));
   const textOf = async (path: string, options: RequestOptions = {}): Promise<string> => {
     if (!path.startsWith('/')) throw new TypeError('the path of a request must start with /');
-    return requests.text(await requests.send(path, options), options.signal);
+    return requests.call(path, options);
   };
   return {
     get: async <T>(type: TypeName, name: string, { signal, at }: GetOptions = {}) => {
-      const response = await requests.answer(pathOf(type, name), { query: { at }, signal });
-      const text = await requests.text(response, signal);
+      const { response, text } = await requests.answered(pathOf(type, name), { query: { at }, signal });
       if (response.ok) return decodeObject<T>(text);
       if (response.status === 404 && isAboutObject(text, name)) return undefined;
       throw requests.refusal(response, text);
     },
     // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the type
     list: async <T>(type: TypeName, { signal, ...query }: RemoteListQuery = {}) => {
-      const response = await requests.send(pathOf(type), { query, signal });
-      const { items, total, resourceVersion } = decodeList<T>(await requests.text(response, signal));
+      const { items, total, resourceVersion } = decodeList<T>(await requests.call(pathOf(type), { query, signal }));
       return { items, total, resourceVersion };
     },
     create: async (type, object, options) => write('POST', pathOf(type), object, options),
@@ -57,6 +53,18 @@ export function callsOf(requests: Requests): RemoteCalls {
     },
     requestText: textOf,
   };
+}
+
+/**
+ * A change of one version of an object cannot be applied twice, and neither can the deletion of one object. A second
+ * create may find the object of the first one, or create another one with a generated name.
+ */
+function repeatableOf(method: string, body: object = {}): Repeatable {
+  const { metadata, preconditions }: { readonly metadata?: unknown; readonly preconditions?: ClientPreconditions } =
+    body;
+  if (method === 'DELETE') return preconditions === undefined ? 'unwritten' : 'always';
+  if (method === 'POST' || !isObject(metadata)) return 'unwritten';
+  return metadata['resourceVersion'] === undefined ? 'unwritten' : 'always';
 }
 
 /** Adds the preconditions to the object's metadata, where the HTTP API expects them. */

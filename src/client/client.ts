@@ -56,9 +56,15 @@ export type ConnectOptions = Credentials & {
    * sends a keep-alive every 10 s.
    */
   readonly silenceMs?: number | undefined;
+  /**
+   * The time, in milliseconds, in which a call sends its request again after a 429 or 503 with a Retry-After, if a
+   * second effect is impossible. The default is 30,000; 0 sends each request once.
+   */
+  readonly retryMs?: number | undefined;
 };
 
 const silenceMsDefault = 30_000;
+const retryMsDefault = 30_000;
 
 /** Creates a client without sending a request. Throws a `TypeError` for invalid options. */
 export function connect(options: ConnectOptions): RemoteClient {
@@ -67,8 +73,8 @@ export function connect(options: ConnectOptions): RemoteClient {
     fetch: send = async (target: string, init: RequestInit) => fetch(target, init),
     clock = clientClock,
   } = options;
-  const requests = new Requests(url, options, { fetch: send, clock });
-  const { silenceMs = silenceMsDefault, chance = drawn } = options;
+  const { silenceMs = silenceMsDefault, retryMs = retryMsDefault, chance = drawn } = options;
+  const requests = new Requests(url, options, { fetch: send, clock, chance, retryMs });
   return { ...callsOf(requests), ...streamsOf(requests, { silenceMs, chance }) };
 }
 

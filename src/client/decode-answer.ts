@@ -118,6 +118,13 @@ export function isAboutObject(text: string, name: string): boolean {
   return typeof message === 'string' && message.replace(/ at position \d+$/u, '').endsWith(`"${name}" not found`);
 }
 
+/** Whether a refusal says that the request had no effect, also not later. */
+export function isUnwritten(text: string): boolean {
+  const details = objectIn(text)?.['details'];
+  const causes = isObject(details) ? details['causes'] : undefined;
+  return isList(causes) && causes.some((cause) => isObject(cause) && cause['reason'] === 'NothingWritten');
+}
+
 function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const body: unknown = JSON.parse(text);

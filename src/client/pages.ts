@@ -52,6 +52,5 @@ async function pageAt<T>(
   query: Query,
   signal: AbortSignal | undefined,
 ): Promise<ListPage<T>> {
-  const response = await requests.send(path, { query, signal });
-  return decodeList<T>(await requests.text(response, signal));
+  return decodeList<T>(await requests.call(path, { query, signal }));
 }

@@ -47,8 +47,9 @@ export type RequestOptions = CallOptions & {
 };
 
 /**
- * A `Client` over HTTP. Each call sends one request and does not retry: the caller handles `retryAfterSeconds` of a
- * `ClientError`. After a `ConnectionError` the outcome of a write is unknown. Watches and informers retry on their own.
+ * A `Client` over HTTP. A call that the server refuses for a short time (429, or 503 with a Retry-After) is sent again
+ * if a second effect is impossible. After a `ConnectionError` the outcome of a write is unknown. Watches and informers
+ * retry on their own.
  */
 export type RemoteClient = {
   /**

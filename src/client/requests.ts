@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import type { TypeName } from '../plugin/api/plugin.ts';
+import type { ClientError, TypeName } from '../plugin/api/plugin.ts';
 import { connectionError } from './connection-error.ts';
-import { decodeRefusal } from './decode-answer.ts';
+import { decodeRefusal, isUnwritten } from './decode-answer.ts';
+import { Repeats, type Repeatable, type RepeatSettings } from './repeats.ts';
 import { cancelBody, untilAborted } from './until-aborted.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -30,9 +31,15 @@ export type Sent = {
 /** The values of query parameters; a list becomes repeated parameters. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-type RequestPorts = {
-  fetch: Fetch;
-  clock: Clock;
+type RequestPorts = RepeatSettings & {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+};
+
+/** A response with its text. */
+type Answered = {
+  readonly response: Response;
+  readonly text: string;
 };
 
 const json = 'application/json';
@@ -44,20 +51,41 @@ export class Requests {
   readonly #origin: string;
   readonly #credentials: Credentials;
   readonly #fetch: Fetch;
+  readonly #repeat: RepeatSettings;
 
-  constructor(url: string | URL, credentials: Credentials, { fetch: send, clock }: RequestPorts) {
+  constructor(url: string | URL, credentials: Credentials, ports: RequestPorts) {
     const { origin, pathname } = serverUrl(url);
     if (credentials.token !== undefined && credentials.session !== undefined)
       throw new TypeError('connect accepts either a token or a session, not both');
     this.#origin = origin;
     this.#base = origin + pathname.replace(/\/+$/u, '');
     this.#credentials = credentials;
-    this.#fetch = send;
-    this.clock = clock;
+    this.#fetch = ports.fetch;
+    this.#repeat = ports;
+    this.clock = ports.clock;
+  }
+
+  /** Resolves with the text of a response of status 2xx. Otherwise like `answered`, and rejects with a refusal. */
+  async call(path: string, sent: Sent = {}, repeatable?: Repeatable): Promise<string> {
+    const { response, text } = await this.answered(path, sent, repeatable);
+    if (response.ok) return text;
+    throw this.refusal(response, text);
+  }
+
+  /** Returns the response to a call. If the server refuses the call for a short time, sends the request again. */
+  async answered(path: string, sent: Sent, repeatable: Repeatable = repeatableOf(sent)): Promise<Answered> {
+    const repeats = new Repeats(this.clock, this.#repeat);
+    for (;;) {
+      const response = await this.answer(path, sent);
+      const text = await this.text(response, sent.signal);
+      if (response.ok || ![429, 503].includes(response.status)) return { response, text };
+      const refused = { error: this.refusal(response, text), isUnwritten: isUnwritten(text) };
+      if (!(await repeats.wait(refused, repeatable, sent.signal))) return { response, text };
+    }
   }
 
   /**
-   * Resolves with a response of status 2xx; rejects with a `ClientError`, a `ConnectionError`, or the signal's reason.
+   * Sends a request once. Resolves with a response of status 2xx; rejects with a `ClientError`, a `ConnectionError`, or the signal's reason.
    */
   async send(path: string, sent: Sent = {}): Promise<Response> {
     const response = await this.answer(path, sent);
@@ -86,7 +114,7 @@ export class Requests {
     return this.#reached(response.text(), signal);
   }
 
-  refusal({ status, headers }: Response, text: string): Error {
+  refusal({ status, headers }: Response, text: string): ClientError {
     return decodeRefusal(text, {
       status,
       retryAfter: headers.get('retry-after'),
@@ -119,6 +147,10 @@ export class Requests {
     if (session?.csrfToken !== undefined && method !== 'GET') headers['x-csrf-token'] = session.csrfToken;
     return headers;
   }
+}
+
+function repeatableOf({ method = 'GET' }: Sent): Repeatable {
+  return method === 'GET' || method === 'HEAD' ? 'always' : 'unwritten';
 }
 
 /** Closes a response that arrives after the abort, because the response is not read. */

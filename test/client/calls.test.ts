@@ -86,7 +86,7 @@ test('a name is one segment of the path, and the core group has its own root', a
 
 test('Retry-After is of the error, also from a Status', async (t) => {
   const server = await ScriptedServer.start(t);
-  const client = server.client();
+  const client = server.client({ retryMs: 0 });
   for (const [body, headers, seconds] of [
     [status(429, 'TooManyRequests'), { 'retry-after': '7' }, 7],
     [status(429, 'TooManyRequests', { details: { retryAfterSeconds: 3 } }), {}, 3],

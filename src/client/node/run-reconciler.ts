@@ -77,7 +77,7 @@ class ReconcilerRunner {
   readonly #stopped = new AbortController();
   readonly #objects: Informer;
   #all: Timer | undefined;
-  #isOver = false;
+  readonly #over = new AbortController();
 
   constructor(reconciler: DecodedReconciler, { client, log = consoleLog, signal, clock = clientClock }: RunOptions) {
     this.#reconciler = reconciler;
@@ -104,7 +104,7 @@ class ReconcilerRunner {
     this.#stopped.abort();
     this.#all?.cancel();
     await this.controller.stop();
-    this.#isOver = true;
+    this.#over.abort();
   }
 
   async #opened(informers: readonly Informer[]): Promise<void> {
@@ -189,7 +189,7 @@ class ReconcilerRunner {
     const answered = await reconcile({
       name,
       object,
-      pluginClient: clientUntil(this.#client, () => this.#isOver),
+      pluginClient: clientUntil(this.#client, this.#over.signal),
       time: new Date(this.#clock.now()).toISOString(),
       signal: step.signal,
       log: this.#log,
