@@ -144,7 +144,9 @@ test('writes during a reload wait for its end', async (t) => {
     join(folder, 'main.mjs'),
     `await new Promise((resolve) => { setTimeout(resolve, 700); });\n${mainText('two')}`,
   );
-  while ((await server.call(goods)).status !== 503) await passes(1);
+  let read = await server.call(goods);
+  for (; read.status !== 503; read = await server.call(goods)) await passes(1);
+  t.match(await read.json(), { details: { causes: [{ reason: 'NothingWritten' }] } });
   const headers = { 'content-type': 'application/merge-patch+json' };
   const answers = await Promise.all([
     server.call(`${goods}/shipped`, { method: 'PATCH', headers, body: { spec: { color: 'blue' } } }),
