@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../resource/object/object.ts';
 import { isObject } from '../../base/guards.ts';
-import { decodeManifest, platformProblem, type Manifest } from '../load/manifest.ts';
+import { decodeManifest, manifestLine, platformProblem, type Manifest } from '../load/manifest.ts';
 import { readManifest, readObjectFiles, readPackageVersion, type PluginFolder } from '../folders/plugin-folder.ts';
 import { decodeShippedObjects } from '../objects/shipped-objects.ts';
 import { yamlDocuments } from '../objects/yaml-documents.ts';
 import { readFrontEnd } from '../folders/front-end-files.ts';
 import type { PluginProblem } from './plugin-problem.ts';
-import { yamlLines, type YamlLines } from './yaml-lines.ts';
+import { yamlLine, yamlLines, type YamlLines } from '../objects/yaml-lines.ts';
 
 export type Platform = {
   readonly domain: string;
@@ -84,14 +84,9 @@ export async function checkObjectFiles(folder: PluginFolder, plugin: string, dom
   return { objects, problems: decoded.ok ? [] : decoded.problems.map((problem) => inObjectFile(problem, lines)) };
 }
 
-/**
- * Adds the line to a problem in plugin.yaml. The text of a problem may begin with the path of a member, as in
- * `spec.version: …`.
- */
+/** Adds the line to a problem in plugin.yaml. */
 function inManifest(problem: string, lines: YamlLines): PluginProblem {
-  const member = /^([A-Za-z][\w.]*): /u.exec(problem)?.[1];
-  const line = member === undefined ? yamlLine(problem) : lines(0, `/${member.replaceAll('.', '/')}`);
-  return { file: manifestFile, line, text: problem };
+  return { file: manifestFile, line: manifestLine(problem, lines), text: problem };
 }
 
 /**
@@ -104,10 +99,4 @@ function inObjectFile(problem: string, lines: ReadonlyMap<string, YamlLines | un
   const [, document, text] = /^(?:, document ([0-9]+))?: ([^]*)$/u.exec(problem.slice(file.length)) ?? [];
   const line = document === undefined ? yamlLine(problem) : lines.get(file)?.(Number(document) - 1, '');
   return { file, line, text: text ?? problem };
-}
-
-/** Returns the line at the end of a YAML parser's message; undefined if the message contains no line. */
-function yamlLine(problem: string): number | undefined {
-  const found = / at line ([0-9]+)/u.exec(problem)?.[1];
-  return found === undefined ? undefined : Number(found);
 }

@@ -1,22 +1,15 @@
 import { pathToFileURL } from 'node:url';
 
-import { stackOf } from '../../base/error-message.ts';
-import { circleProblems } from '../../resource/references/reference-circles.ts';
-import { groupOfKey } from '../../resource/type/index-entry.ts';
-import { repeatedTypes } from '../registry/conflicts.ts';
-import { compileType } from '../../resource/type/type-declaration.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import type { ConversionProblem } from '../../resource/type/versions/versioned-type.ts';
-import { otherWords } from '../../resource/schema/suggestions.ts';
-import { isObject } from '../../base/guards.ts';
 import type { PluginLogger } from '../api/plugin.ts';
+import { declaringStack } from '../errors/declared-places.ts';
+import { unknownTargets } from '../registry/conflicts.ts';
 import { placeInStack, thrownPlace, withoutFolder } from '../errors/thrown-place.ts';
 import { mainPath, type PluginFolder } from '../folders/plugin-folder.ts';
-import { decodeDefinition, endpointProblems, type Definition } from '../load/definition.ts';
+import { compileExport, type ExportProblem } from '../load/check-export.ts';
+import { endpointProblems, type Definition } from '../load/definition.ts';
 import { describe, runModule } from '../load/load-module.ts';
 import type { Manifest } from '../load/manifest.ts';
-import { declaringStack } from './declared-places.ts';
-import { functionStack } from './function-place.ts';
 import type { PluginProblem } from './plugin-problem.ts';
 
 /** The valid parts of a plugin's module, and the problems of its other parts. */
@@ -64,37 +57,24 @@ export async function checkModule(module: Module): Promise<CheckedModule> {
 }
 
 function checkExported(exported: unknown, { folder, manifest, domain }: Module): CheckedModule {
-  const declaredAt = (declared: unknown): Pick<PluginProblem, 'file' | 'line'> =>
-    placeOf(placeInStack(declaringStack(declared) ?? '', [folder.path])) ?? { file: manifest.main, line: undefined };
-  const decoded = decodeDefinition(exported);
-  if (!decoded.ok)
-    return {
-      types: [],
-      definition: undefined,
-      problems: decoded.problems.map((text) => ({ ...declaredAt(namedIn(text, exported)), text })),
+  const placeOfAny = (stacks: ExportProblem['stacks']): Pick<PluginProblem, 'file' | 'line'> =>
+    stacks.map((stack = '') => placeOf(placeInStack(stack, [folder.path]))).find((place) => place !== undefined) ?? {
+      file: manifest.main,
+      line: undefined,
     };
-  const { definition } = decoded;
+  const declaredAt = (declared: unknown): Pick<PluginProblem, 'file' | 'line'> =>
+    placeOfAny([declaringStack(declared)]);
   const declarer = { plugin: manifest.name, bundled: folder.bundled, domain };
-  const compiled = definition.types.map((declaration) => ({ declaration, type: compileType(declaration, declarer) }));
-  const types = compiled.flatMap(({ type }) => (type.ok ? [type.type] : []));
+  const compiled = compileExport(exported, declarer);
+  const located = compiled.problems.map(({ text, stacks }) => ({ ...placeOfAny(stacks), text }));
+  const { definition } = compiled;
+  if (definition === undefined) return { types: [], definition, problems: located };
+  const types = compiled.types.map(({ type }) => type);
   const problems = [
-    ...compiled.flatMap(({ declaration, type }) =>
-      type.ok
-        ? unknownTargets(type.type, types).map((text) => ({ ...declaredAt(declaration), text }))
-        : type.problems.map((text) => ({
-            ...(conversionPlace(type.conversions?.get(text), folder) ?? declaredAt(declaration)),
-            text,
-          })),
+    ...located,
+    ...compiled.types.flatMap(({ type, declaration }) =>
+      unknownTargets(type, types).map((text) => ({ ...declaredAt(declaration), text })),
     ),
-    ...repeatedTypes(types).map(({ type: repeated, text }) => {
-      const found = compiled.find(({ type }) => type.ok && type.type === repeated)?.declaration;
-      const isListedTwice = definition.types.indexOf(found) !== definition.types.lastIndexOf(found);
-      return { ...declaredAt(isListedTwice ? exported : found), text };
-    }),
-    ...circleProblems(types, []).map((text) => {
-      const found = compiled.find(({ type }) => type.ok && text.startsWith(`references: ${type.type.key} `));
-      return { ...declaredAt(found?.declaration ?? exported), text };
-    }),
     ...endpointProblems(definition, declarer, (group, version) => ownersOf(types, group, version)).map((text) => ({
       ...declaredAt(exported),
       text,
@@ -105,24 +85,6 @@ function checkExported(exported: unknown, { folder, manifest, domain }: Module):
     })),
   ];
   return { types, definition, problems };
-}
-
-/** Returns the references to missing types in groups of the plugin. The types in other groups are unknown here. */
-function unknownTargets({ kind, references }: ResourceType, types: readonly ResourceType[]): readonly string[] {
-  const groups = new Set(types.map(({ group }) => group));
-  const keys = [...new Set(types.map(({ key }) => key))];
-  return references
-    .filter(({ to }) => groups.has(groupOfKey(to)) && !keys.includes(to))
-    .map(({ field, to }) => `type ${kind}: references: ${field}: the type ${to} does not exist${otherWords(to, keys)}`);
-}
-
-/** Returns the place at which a conversion threw an error, otherwise the place of the conversion function. */
-function conversionPlace(problem: ConversionProblem | undefined, { path }: PluginFolder): Place | undefined {
-  if (problem === undefined) return undefined;
-  return (
-    placeOf(placeInStack(stackOf(problem.thrown) ?? '', [path])) ??
-    placeOf(placeInStack(functionStack(problem.run), [path]))
-  );
 }
 
 type GroupOwner = {
@@ -137,22 +99,6 @@ function ownersOf(types: readonly ResourceType[], group: string, version: string
   if (first === undefined) return [];
   const ofVersion = own.filter((type) => type.version === version);
   return [{ plugin: first.plugin, types: new Map(ofVersion.map((type) => [type.plural, type])) }];
-}
-
-/**
- * Returns the part of the definition to which a problem belongs. The problem's text may begin with a path, as in
- * `controllers[0].routes[1].summary: …`. Returns the innermost part on this path with a recorded place. Returns the
- * whole definition if no part has a recorded place.
- */
-function namedIn(text: string, exported: unknown): unknown {
-  const [path = ''] = /^(?:[a-z]+\[[0-9]+\]\.?)+/u.exec(text) ?? [];
-  const parts = [exported];
-  for (const [, member = '', index = ''] of path.matchAll(/([a-z]+)\[([0-9]+)\]/gu)) {
-    const whole = parts.at(-1);
-    const list = isObject(whole) ? whole[member] : undefined;
-    parts.push(Array.isArray(list) ? list[Number(index)] : undefined);
-  }
-  return parts.findLast((part) => declaringStack(part) !== undefined) ?? exported;
 }
 
 type Place = { readonly file: string; readonly line: number };

@@ -44,7 +44,7 @@ async function check(folder: PluginFolder, platform: Platform): Promise<void> {
   const files = await checkObjectFiles(folder, plugin, domain);
   send({ problems: files.problems });
   send({ problems: await checkFrontEnd(folder, manifest) });
-  installModuleHooks(new URL('check-api.js', import.meta.url).href);
+  installModuleHooks();
   send('begins');
   const module = await checkModule({ folder, manifest, domain });
   send({ problems: module.problems });

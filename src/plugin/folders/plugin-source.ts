@@ -1,5 +1,5 @@
 import { describe } from '../load/load-module.ts';
-import { decodeManifest } from '../load/manifest.ts';
+import { readManifestText } from '../load/manifest.ts';
 import type { HostedPlugin } from '../lifecycle/hosted-plugin.ts';
 import type { PackageRef, PackageStore } from '../packages/package-store.ts';
 import { readManifest } from './plugin-folder.ts';
@@ -32,11 +32,8 @@ export async function refreshFiles(
     );
   if (plugin.hasPresentManifest) return undefined;
   const { folder, digest } = plugin.files;
-  const file = await readManifest(folder);
-  const decoded = file.ok
-    ? decodeManifest(file.text, dependencies.domain)
-    : { ok: false as const, problems: [file.problem] };
-  if (!decoded.ok) return { reason: 'ManifestUnreadable', message: `plugin.yaml: ${decoded.problems.join('; ')}` };
+  const decoded = readManifestText(await readManifest(folder), dependencies.domain);
+  if (!decoded.ok) return { reason: 'ManifestUnreadable', message: decoded.problem };
   if (decoded.manifest.name !== plugin.name)
     return {
       reason: 'ManifestUnreadable',

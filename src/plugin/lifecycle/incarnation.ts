@@ -2,7 +2,7 @@ import type { BuildProgress, Unindexed } from '../../read/index-build.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { repeatedTypes, routeConflicts, typeConflicts, type RouteOwners } from '../registry/conflicts.ts';
+import { routeConflicts, typeConflicts, type RouteOwners } from '../registry/conflicts.ts';
 import { shapesOf } from '../load/decode-endpoints.ts';
 import type { CausingEvent } from '../../command/event.ts';
 import type { RouteMounts } from '../api/endpoints.ts';
@@ -80,8 +80,6 @@ export class Incarnation {
     const { registry } = this.#dependencies;
     const conflicts = typeConflicts(loaded.types, plugin, registry);
     if (conflicts.length > 0) return { reason: 'TypesRefused', message: conflicts.join('; '), isTransient: true };
-    const [repeated] = repeatedTypes(loaded.types);
-    if (repeated !== undefined) return { reason: 'TypesRefused', message: repeated.text };
     for (const type of loaded.types) {
       const registered = registry.register(type);
       if (!registered.ok)

@@ -9,6 +9,7 @@ import { compileSchema } from '../../resource/schema/schema.ts';
 import { shortJson } from '../../resource/schema/schema-violations.ts';
 import { pluginSchema, pluginTypeName } from '../objects/plugin-type.ts';
 import { yamlDocuments } from '../objects/yaml-documents.ts';
+import { yamlLine, yamlLines, type YamlLines } from '../objects/yaml-lines.ts';
 
 /** A plugin's validated `plugin.yaml`. */
 export type Manifest = {
@@ -67,6 +68,31 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
     object: document,
   };
   return { ok: true, manifest };
+}
+
+/**
+ * Returns the line in plugin.yaml of a problem that `decodeManifest` returns. The text of a problem may begin with the
+ * path of a member, as in `spec.version: …`.
+ */
+export function manifestLine(problem: string, lines: YamlLines): number | undefined {
+  const member = /^([A-Za-z][\w.]*): /u.exec(problem)?.[1];
+  return member === undefined ? yamlLine(problem) : lines(0, `/${member.replaceAll('.', '/')}`);
+}
+
+/** Reads the manifest in the text of plugin.yaml. The problem contains the lines. */
+export function readManifestText(
+  file: { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string },
+  domain: string,
+): { readonly ok: true; readonly manifest: Manifest } | { readonly ok: false; readonly problem: string } {
+  if (!file.ok) return { ok: false, problem: `plugin.yaml: ${file.problem}` };
+  const decoded = decodeManifest(file.text, domain);
+  if (decoded.ok) return decoded;
+  const lines = yamlLines(file.text);
+  const problems = decoded.problems.map((problem) => {
+    const line = manifestLine(problem, lines);
+    return `plugin.yaml${line === undefined ? '' : `:${String(line)}`}: ${problem}`;
+  });
+  return { ok: false, problem: problems.join('; ') };
 }
 
 /**

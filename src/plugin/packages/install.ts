@@ -10,14 +10,13 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { JsonObject } from '../../resource/object/object.ts';
 import { parseObject, type Applied } from '../objects/apply-object.ts';
 import type { LoadedPlugin, PluginLoad } from '../load/load-plugin.ts';
-import { decodeManifest, type Manifest } from '../load/manifest.ts';
+import { readManifestText, type Manifest } from '../load/manifest.ts';
 import type { Staged } from './package-folders.ts';
 import { PackageNotKeptError, refOf } from './package-log.ts';
 import { packageOf, type PackageRef } from './package-store.ts';
 import type { Packages } from './packages.ts';
 import { awaitReported } from './await-reported.ts';
 import { EndlessCheckError, withReport, type UpgradeReport } from './upgrade-report.ts';
-import { repeatedTypes } from '../registry/conflicts.ts';
 import { readManifest, type PluginFolder } from '../folders/plugin-folder.ts';
 
 /** The members of the plugin host that an install uses. */
@@ -166,11 +165,8 @@ export class Installer {
   }
 
   async #manifest(folder: PluginFolder): Promise<Manifest | Refused> {
-    const file = await readManifest(folder);
-    const decoded = file.ok
-      ? decodeManifest(file.text, this.#dependencies.domain)
-      : { ok: false as const, problems: [file.problem] };
-    return decoded.ok ? decoded.manifest : invalid(`plugin.yaml: ${decoded.problems.join('; ')}`);
+    const decoded = readManifestText(await readManifest(folder), this.#dependencies.domain);
+    return decoded.ok ? decoded.manifest : invalid(decoded.problem);
   }
 
   /**
@@ -182,9 +178,7 @@ export class Installer {
     if (!load.ok) return invalid(load.failure.message);
     const { loaded } = load;
     const conflicts = this.#dependencies.host.conflicts(loaded, manifest.name);
-    const problems = repeatedTypes(loaded.types).map(({ text }) => text);
-    if (conflicts.length + problems.length === 0)
-      problems.push(...(await this.#dependencies.objectProblems(manifest, loaded)));
+    const problems = conflicts.length > 0 ? [] : await this.#dependencies.objectProblems(manifest, loaded);
     await this.#end(loaded);
     if (conflicts.length > 0) return conflict(conflicts.join('; '));
     return problems.length === 0 ? loaded : invalid(problems.join('; '));

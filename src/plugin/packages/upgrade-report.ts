@@ -18,7 +18,7 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import type { MountedMigration } from '../api/migration-mounts.ts';
-import { functionStack } from '../check/function-place.ts';
+import { functionStack } from '../errors/function-place.ts';
 import type { TypeNames } from '../lifecycle/plugin-memory.ts';
 import { inLimitedSlices, UnreturnedError } from './limited-steps.ts';
 import { hasFunctions } from '../../resource/type/versions/convert.ts';

@@ -1,4 +1,6 @@
 import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { groupOfKey } from '../../resource/type/index-entry.ts';
+import { otherWords } from '../../resource/schema/suggestions.ts';
 import { circleProblems } from '../../resource/references/reference-circles.ts';
 import { shapesOf } from '../load/decode-endpoints.ts';
 import { endpointProblems, type EndpointDeclarer, type GroupOwner } from '../load/definition.ts';
@@ -32,6 +34,15 @@ export function repeatedTypes(
     const earlier = types.slice(0, index).find((other) => isSameName(type, other));
     return earlier === undefined ? [] : [{ type, text: repetitionText(type, earlier) }];
   });
+}
+
+/** Returns the references to missing types in groups of the plugin. Other plugins may add the types of other groups. */
+export function unknownTargets({ kind, references }: ResourceType, types: readonly ResourceType[]): readonly string[] {
+  const groups = new Set(types.map(({ group }) => group));
+  const keys = [...new Set(types.map(({ key }) => key))];
+  return references
+    .filter(({ to }) => groups.has(groupOfKey(to)) && !keys.includes(to))
+    .map(({ field, to }) => `type ${kind}: references: ${field}: the type ${to} does not exist${otherWords(to, keys)}`);
 }
 
 function isSameName(type: ResourceType, other: ResourceType): boolean {

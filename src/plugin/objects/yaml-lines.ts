@@ -24,3 +24,9 @@ export function yamlLines(text: string): YamlLines {
     return undefined;
   };
 }
+
+/** Returns the line at the end of a YAML parser's message; undefined if the message contains no line. */
+export function yamlLine(problem: string): number | undefined {
+  const found = / at line ([0-9]+)/u.exec(problem)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
