@@ -105,7 +105,7 @@ function compileExpression(text: string, result: string, compiling: Compiling): 
   try {
     run = environment.parse(text);
   } catch (error) {
-    return failed(`does not parse: ${summaryOf(error)}`);
+    return failed(`does not parse${placeOf(error, text)}: ${syntaxFault(error)}`);
   }
   const { shape } = context.type;
   const old: Shape = declaration.optionalOldSelf === true ? { kind: 'optional', item: shape } : shape;
@@ -117,7 +117,11 @@ function compileExpression(text: string, result: string, compiling: Compiling): 
   if (!cost.ok) return failed(cost.problem);
   replaceMatches(run.ast);
   const checked = run.check();
-  if (!checked.valid) return failed(`fails the type check: ${summaryOf(checked.error)}`);
+  if (!checked.valid)
+    return failed(
+      `fails the type check${placeOf(checked.error, text)}: ${summaryOf(checked.error)}; compare values of one type, ` +
+        'or convert one, as by int(…), double(…), string(…) or size(…)',
+    );
   if (checked.type !== result)
     return failed(`must have the type ${result}, but has ${String(checked.type)}; compare or convert the value`);
   return { ok: true, expression: { run, steps: cost.steps, isTransition: cost.usesOld } };
@@ -177,6 +181,26 @@ function summaryOf(error: unknown): string {
   const summary: unknown =
     typeof error === 'object' && error !== null && 'summary' in error ? error.summary : undefined;
   return (typeof summary === 'string' ? summary : messageOf(error)).replaceAll(linearMatch, 'matches');
+}
+
+/** Returns the place of an error in the expression, as ` at column 3, before "> 4"`; '' if the place is unknown. */
+function placeOf(error: unknown, text: string): string {
+  const range: unknown = typeof error === 'object' && error !== null && 'range' in error ? error.range : undefined;
+  const start: unknown = typeof range === 'object' && range !== null && 'start' in range ? range.start : undefined;
+  if (typeof start !== 'number') return '';
+  const rest = text.slice(start);
+  const shown = rest.length > placeLengthMax ? `${rest.slice(0, placeLengthMax)}…` : rest;
+  return ` at column ${String(start + 1)}${rest.trim() === '' ? ', at its end' : `, at ${JSON.stringify(shown)}`}`;
+}
+
+const placeLengthMax = 24;
+
+function syntaxFault(error: unknown): string {
+  const summary = summaryOf(error);
+  if (/: EOF$|got EOF$/u.test(summary)) return 'the expression is incomplete: complete it';
+  if (/character: =$/u.test(summary)) return 'a single "=" is no operator: compare by "=="';
+  if (summary.startsWith('Unterminated string')) return 'a string has no end: add the closing quote';
+  return `${summary}: correct the CEL expression there`;
 }
 
 const step = /^(?:\.([A-Za-z_][A-Za-z0-9_-]*)|\['((?:[^'\\]|\\.)+)'\])/u;

@@ -26,12 +26,21 @@ test('a rule that does not fit its schema is refused with its place, the rule an
   const table: readonly (readonly [object, RegExp])[] = [
     [
       rule('self.size >'),
-      /^properties\.spec\.x-kubernetes-validations\[0\]: the rule "self\.size >": does not parse: /,
+      /^properties\.spec\.x-kubernetes-validations\[0\]: the rule "self\.size >": does not parse at column 12, at its end: the expression is incomplete: complete it/,
     ],
     [rule('self.siez > 1'), /the schema of the value declares no member "siez"; did you mean "size"\?/],
     [rule('has(self.siez)'), /no member "siez"/],
+    [rule('self.size = 3'), /does not parse at column 11, at "= 3": a single "=" is no operator: compare by "=="/],
+    [rule('self.title == "a'), /a string has no end: add the closing quote/],
+    [
+      rule('self.size > ) 1'),
+      /does not parse at column 13, at "\) 1": Unexpected token: .*: correct the CEL expression/,
+    ],
     [rule('self.size'), /must have the type bool, but has int/],
-    [rule('self.size == "a"'), /fails the type check: no such overload: int == string/],
+    [
+      rule('self.size == "a"'),
+      /fails the type check at column 1, at .*: no such overload: int == string; compare values of one type/,
+    ],
     [rule('self.title.startsWiht("a")'), /there is no function startsWiht; did you mean "startsWith"\?/],
     [rule('b"x".json().a == 1'), /there is no function json/],
     [rule('other.size > 1'), /Unknown variable: other/],
