@@ -17,7 +17,8 @@ export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] 
     problems.push(...wordProblems(ajv, inner, at), ...referenceProblems(schema, inner, at));
   if (ajv.validateSchema(schema) === true) return problems;
   const misplaced = explain(ajv.errors ?? []).map(
-    ({ pointer, detail }) => `${dotted(schema, pointer)}: ${detail}${found(schema, pointer)}`,
+    ({ pointer, detail }) =>
+      `${dotted(schema, pointer)}: ${typeProblem(schema, pointer) ?? `${detail}${found(schema, pointer)}`}`,
   );
   return [...problems, ...misplaced];
 }
@@ -51,6 +52,15 @@ function referenceProblems(root: Schema, { $ref }: Schema, at: string): readonly
     `${at}$ref: ${JSON.stringify($ref)} does not resolve within the ` +
       `schema${isObject(beside) ? otherWords($ref.slice($ref.lastIndexOf('/') + 1), Object.keys(beside)) : ''}`,
   ];
+}
+
+const typeNames = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
+
+/** Returns the problem of a misspelt value of `type`; undefined for any other problem. */
+function typeProblem(root: unknown, pointer: string): string | undefined {
+  const value = valueAt(root, pointer);
+  if (!pointer.endsWith('/type') || typeof value !== 'string' || typeNames.includes(value)) return undefined;
+  return `${JSON.stringify(value)} is not a type of JSON Schema${otherWords(value, typeNames)}`;
 }
 
 function found(root: unknown, pointer: string): string {
