@@ -258,12 +258,12 @@ test('a conversion that throws or that loses a member has the place of its funct
   t.same(await of(converting), []);
   t.same(await of(converting.replace('size: width }', 'size: undefined }')), [
     'main.mjs:6: type Link: convert: examples of v1beta1[0]: comes back changed from v1: ' +
-      '/spec/size must be "a", is absent',
+      '/spec/size must be "a", is absent; keep the values that a version lacks, for example in an annotation',
     'main.mjs:7: type Link: convert: examples of v1[0]: comes back changed from v1beta1: ' +
-      '/spec/width must be "b", is absent',
+      '/spec/width must be "b", is absent; keep the values that a version lacks, for example in an annotation',
   ]);
   t.match(await of(converting.replace('  ({ ...object', "  width === 'b' ? missing() : ({ ...object")), [
-    /^main\.mjs:8: type Link: convert: examples of v1\[0\]: the conversion from .* threw: missing is not defined$/u,
+    /^main\.mjs:8: type Link: convert: examples of v1\[0\]: the conversion from .* threw: missing is not defined; the function must convert every valid object$/u,
   ]);
 });
 

@@ -3,6 +3,7 @@ import { isObject } from '../../../base/guards.ts';
 import { hookDetailLengthMax } from '../../../limits/rules.ts';
 import { ForeignValueError, plainJson } from '../../object/foreign-json.ts';
 import type { ResourceObject } from '../../object/object.ts';
+import { shortJson } from '../../schema/schema-violations.ts';
 import { frozen } from '../index-values.ts';
 import type { ResourceType, TypeVersions } from '../resource-type.ts';
 
@@ -72,12 +73,15 @@ function versionIn(apiVersion: string): string {
 function resultOf(result: unknown, given: ResourceObject): ResourceObject {
   if (result instanceof Promise) result.catch(() => undefined);
   if (typeof result !== 'object' || result === null)
-    throw new ForeignValueError(`it is of type ${typeof result}, not an object`);
+    throw new ForeignValueError(`it is of type ${typeof result}, not an object: return the whole object`);
   const copy = plainJson(result, given);
   if (!isObject(copy))
     throw new ForeignValueError(`it is ${Array.isArray(copy) ? 'an array' : typeof copy}, not an object`);
   const { apiVersion: _apiVersion, kind = given.kind, metadata = given.metadata, ...members } = copy;
-  if (kind !== given.kind) throw new ForeignValueError(`it has the kind ${JSON.stringify(kind)}`);
+  if (kind !== given.kind)
+    throw new ForeignValueError(
+      `it has the kind ${shortJson(kind)}: return the kind of the given object, ${JSON.stringify(given.kind)}`,
+    );
   const annotations = annotationsOf(metadata, given);
   const { annotations: _annotations, ...rest } = given.metadata;
   const kept = annotations === undefined ? rest : { ...rest, annotations };
@@ -88,10 +92,21 @@ function annotationsOf(metadata: unknown, given: ResourceObject): Readonly<Recor
   if (metadata === given.metadata) return given.metadata.annotations;
   const { annotations, ...rest } = isObject(metadata) ? metadata : {};
   const { annotations: _annotations, ...expected } = given.metadata;
-  if (!deepEqual(rest, expected)) throw new ForeignValueError('it changes metadata; only annotations may change');
+  if (!deepEqual(rest, expected)) {
+    const changed = [...new Set([...Object.keys(expected), ...Object.keys(rest)])].filter(
+      (member) => !deepEqual(memberOf(rest, member), memberOf(expected, member)),
+    );
+    throw new ForeignValueError(
+      `it changes metadata; only annotations may change: return metadata.${changed[0] ?? ''} as it was given`,
+    );
+  }
   if (annotations === undefined) return undefined;
   if (!isTexts(annotations)) throw new ForeignValueError('/metadata/annotations is not an object of strings');
   return Object.keys(annotations).length === 0 ? undefined : annotations;
+}
+
+function memberOf(object: object, member: string): unknown {
+  return Object.entries(object).find(([name]) => name === member)?.[1];
 }
 
 function isTexts(value: unknown): value is Readonly<Record<string, string>> {

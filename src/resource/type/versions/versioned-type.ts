@@ -2,7 +2,7 @@ import type { ResourceObject } from '../../object/object.ts';
 import { valueDifferences, type ValueDifference } from '../../object/value-differences.ts';
 import { shortJson } from '../../schema/schema-violations.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { convert, hasFunctions } from './convert.ts';
+import { convert, hasFunctions, type Conversion } from './convert.ts';
 import type { DeclaredVersions, OtherVersion, WrittenStep } from './declared-versions.ts';
 import { VersionCalls } from './version-calls.ts';
 import { VersionFaults } from './version-faults.ts';
@@ -120,18 +120,24 @@ function exampleProblems(
   if (invalid !== undefined) return [{ text: invalid }];
   return targets.flatMap((target): readonly ExampleProblem[] => {
     const there = convert(given, target);
-    if (!there.ok) return [{ text: there.problem, target, thrown: there.thrown }];
+    if (!there.ok) return [failed(there, target)];
     const fault = faultOf(filled(there.object, target), target);
     if (fault !== undefined) return [{ text: `becomes an invalid object of ${target.version}: ${fault}`, target }];
     const back = convert(there.object, type);
-    if (!back.ok) return [{ text: back.problem, target, thrown: back.thrown }];
+    if (!back.ok) return [failed(back, target)];
     const changes = valueDifferences(given, filled(back.object, type));
     return changes.length === 0
       ? []
-      : [{ text: `comes back changed from ${target.version}: ${changesText(changes)}`, target }];
+      : [{ text: `comes back changed from ${target.version}: ${changesText(changes)}; ${kept}`, target }];
   });
 }
 
+function failed({ problem, thrown }: Extract<Conversion, { ok: false }>, target: ResourceType): ExampleProblem {
+  const text = thrown === undefined ? problem : `${problem}; the function must convert every valid object`;
+  return { text, target, thrown };
+}
+
+const kept = 'keep the values that a version lacks, for example in an annotation';
 const changesShownMax = 4;
 const valueLengthMax = 80;
 
