@@ -243,11 +243,12 @@ export class MigrationRun {
     const migration = this.#migrationOf(task, type, signal);
     const slices = new Slices(clock, backgroundSliceMs);
     const waiting = names.values();
+    const { id, declared } = task.migration;
     const visitNext = async (): Promise<void> => {
       for (const name of waiting) {
         if (signal.aborted) return;
         const visited = await migrateObject(name, migration);
-        if (visited.kind === 'failed') task.fail(name, steps.failed({ type, id: task.migration.id, name }, visited));
+        if (visited.kind === 'failed') task.fail(name, steps.failed({ type, id, name, declared }, visited));
         else task.failing.delete(name);
         if (visited.kind === 'changed') task.changed += 1;
         if (slices.isOver()) await slices.next();

@@ -1,12 +1,19 @@
+import { isObject } from '../../../src/base/guards.ts';
 import { stackOf } from '../../../src/base/error-message.ts';
 import type { Migrated } from '../../../src/command/upgrade/migrate.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import { SlowCalls, type SlowCallsDependencies } from '../../../src/command/hooks/slow-calls.ts';
+import { functionStack } from '../../../src/plugin/errors/function-place.ts';
 import type { ObjectFailure } from './migration-task.ts';
 
 type Step = {
   readonly type: ResourceType;
   readonly id: string;
+};
+type FailedStep = Step & {
+  readonly name: string;
+  /** The function, as the plugin declares it. */
+  readonly declared: unknown;
 };
 type Failed = {
   readonly problem: string;
@@ -26,6 +33,8 @@ export class StepWatch {
   /** The plugin of each migration with a logged failure, by plugin and migration. */
   readonly #failing = new Map<string, string>();
 
+  readonly #places = new WeakMap<object, string>();
+
   constructor(dependencies: SlowCallsDependencies) {
     this.#dependencies = dependencies;
     this.#slow = new SlowCalls(dependencies, 'a step of a migration');
@@ -35,8 +44,8 @@ export class StepWatch {
     return this.#slow.run(call, () => ({ plugin, migration, type }));
   }
 
-  failed({ type, id, name }: Step & { readonly name: string }, { problem, thrown }: Failed): ObjectFailure {
-    const trace = stackOf(thrown);
+  failed({ type, id, name, declared }: FailedStep, { problem, thrown }: Failed): ObjectFailure {
+    const trace = stackOf(thrown) ?? this.#placeOf(declared);
     const migration = `${type.plugin} ${id}`;
     if (!this.#failing.has(migration))
       this.#dependencies.warn(type.plugin, 'a migration fails for an object; later failures are only counted', {
@@ -48,6 +57,16 @@ export class StepWatch {
       });
     this.#failing.set(migration, type.plugin);
     return { problem, trace };
+  }
+
+  /** Returns a stack with the place of a step that failed without an error. The debugger is asked once. */
+  #placeOf(declared: unknown): string | undefined {
+    if (!isObject(declared) && typeof declared !== 'function') return undefined;
+    const known = this.#places.get(declared);
+    if (known !== undefined) return known;
+    const place = functionStack(declared);
+    this.#places.set(declared, place);
+    return place;
   }
 
   /** Forgets the failures of a plugin, so that the first failure of its next version is logged. */

@@ -1,5 +1,6 @@
 import type { KeptChanges } from '../../objects/applied-objects.ts';
 import type { Incarnation } from '../incarnation.ts';
+import { unknownTargets } from '../../registry/conflicts.ts';
 import type { Notice } from './plugin-status.ts';
 import type { UniqueStep } from '../../../read/uniqueness.ts';
 import type { MigrationState } from '../../api/migration-mounts.ts';
@@ -71,6 +72,13 @@ function loadedNotices(
   }
   if (frontEnd?.ok === false)
     notices.push({ type: 'FrontEndMissing', reason: 'FilesRefused', message: frontEnd.problem });
+  const lost = types.flatMap((type) => unknownTargets(type, types));
+  if (lost.length > 0)
+    notices.push({
+      type: 'ReferencesUnmatched',
+      reason: 'UnknownTypes',
+      message: `references name types that do not exist: ${lost.join('; ')}`,
+    });
   const missing = [...unindexed].map(
     ([type, { count, first, problem = '', trace = '' }]) =>
       `${type}: ${String(count)} index values are missing, ` +
@@ -86,7 +94,9 @@ function loadedNotices(
     notices.push({
       type: 'ObjectsUnconverted',
       reason: 'ConversionFailing',
-      message: `objects that cannot be converted are shown in their stored version: ${unconverted.join('; ')}`,
+      message:
+        'objects that cannot be converted are shown in their stored version, until a new version of the plugin ' +
+        `converts them: ${unconverted.join('; ')}`,
     });
   return notices;
 }
@@ -188,7 +198,9 @@ function migrationNotices({ running, failures }: MigrationState, placeOf: Runnin
     notices.push({
       type: 'MigrationFailing',
       reason: 'ObjectsFailing',
-      message: failures.map((failure) => failureText(failure, placeOf)).join('; '),
+      message:
+        `${failures.map((failure) => failureText(failure, placeOf)).join('; ')}; correct the step in a new version of ` +
+        'the plugin, or change the objects',
     });
   return notices;
 }

@@ -27,6 +27,7 @@ export type Notice = {
     | 'UniqueNotEnforced'
     | 'ObjectsInvalid'
     | 'RulesUnmatched'
+    | 'ReferencesUnmatched'
     | 'Migrating'
     | 'MigrationFailing';
   readonly reason: string;
