@@ -1,10 +1,12 @@
+import { stackOf } from '../../src/base/error-message.ts';
 import { callLater, type Clock, type Timer } from '../../src/base/clock.ts';
 import { serviceController } from '../../src/base/service-controller.ts';
 import { backgroundSliceMs, Slices } from '../../src/base/slices.ts';
 import { inSlices } from '../../src/base/steps.ts';
+import { inLimitedSlices, UnreturnedError, withinTime } from '../../src/command/upgrade/limited-steps.ts';
 import { eachName, storedIn, type StoredRows } from '../../src/command/upgrade/stored-rows.ts';
-import { storedViolations } from '../../src/command/upgrade/stored-violations.ts';
-import { invalidKnownMax, invalidRecheckMs, invalidReportMs } from '../../src/limits/plugins.ts';
+import { callsPlugin, storedViolations } from '../../src/command/upgrade/stored-violations.ts';
+import { invalidKnownMax, invalidRecheckMs, invalidReportMs, migrationStepMsMax } from '../../src/limits/plugins.ts';
 import type { InvalidObjects, ObjectCheckResults } from '../../src/plugin/api/object-checks.ts';
 import type { TypeRegistry } from '../../src/plugin/registry/type-registry.ts';
 import type { Leadership } from '../../src/read/leadership.ts';
@@ -29,22 +31,32 @@ export type ObjectChecksDependencies = {
   readonly onError: (error: unknown, type: string) => void;
 };
 
+type ObjectError = Violation & { readonly trace?: string | undefined };
+
+const unreturned =
+  `code of the plugin (the hook "validate" or a conversion) did not return within ` +
+  `${String(migrationStepMsMax / 1_000)} s: it must return for every stored object; further objects are not checked`;
+
 type TypeCheck = {
   readonly type: ResourceType;
   /** Whether all objects must be checked. */
   isDue: boolean;
   /** The invalid objects by name, in the order of names, each with its first error. */
-  readonly known: Map<string, Violation>;
+  readonly known: Map<string, ObjectError>;
   /** The number of invalid objects that `known` has no room for. */
   others: number;
   /** The names in `known` of the objects that were written after their last check. */
   readonly again: Set<string>;
+  /** The name of the last object for which code of the plugin was called. */
+  visited: string;
+  /** Whether code of the plugin did not return. The objects are then not checked again. */
+  isEnded: boolean;
   /** The summary of the invalid objects, which `ObjectChecks.of` returns; undefined if none is known. */
   shown: InvalidObjects | undefined;
 };
 
 /**
- * Checks the stored objects of plugins' types against the schemas, on the leader. Checks all objects when a type is
+ * Checks the stored objects of plugins' types against the schemas and the hooks `validate`, on the leader. Checks all objects when a type is
  * served, and then each invalid object when it is written. Other writes need no check, because a write under the
  * present schema makes no valid object invalid.
  */
@@ -135,6 +147,8 @@ export class ObjectChecks implements ObjectCheckResults {
       known: new Map(),
       others: 0,
       again: new Set<string>(),
+      visited: '',
+      isEnded: false,
       shown: undefined,
     };
     this.#checks.set(type.key, check);
@@ -153,7 +167,9 @@ export class ObjectChecks implements ObjectCheckResults {
 
   #next(): TypeCheck | undefined {
     const { isHeld } = this.#dependencies;
-    return [...this.#checks.values()].find(({ type, isDue, again }) => (isDue || again.size > 0) && !isHeld(type));
+    return [...this.#checks.values()].find(
+      ({ type, isDue, isEnded, again }) => !isEnded && (isDue || again.size > 0) && !isHeld(type),
+    );
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -191,7 +207,11 @@ export class ObjectChecks implements ObjectCheckResults {
       else if (error !== undefined) check.others += 1;
       return true;
     };
-    await inSlices(eachName(rows, { type: type.key }, step), new Slices(clock, backgroundSliceMs));
+    const steps = eachName(rows, { type: type.key }, step);
+    const slices = new Slices(clock, backgroundSliceMs);
+    await this.#limited(check, async () =>
+      callsPlugin(type) ? inLimitedSlices(steps, slices, migrationStepMsMax) : inSlices(steps, slices),
+    );
     if (signal.aborted || !this.#isCurrent(check)) return;
     check.isDue = false;
     this.#show(check);
@@ -203,9 +223,11 @@ export class ObjectChecks implements ObjectCheckResults {
     for (const name of check.again) {
       if (signal.aborted || !this.#isCurrent(check)) return;
       check.again.delete(name);
-      const error = this.#errorOf(check, name);
-      if (error === undefined) check.known.delete(name);
-      else check.known.set(name, error);
+      await this.#limited(check, () => {
+        const error = withinTime(() => this.#errorOf(check, name), migrationStepMsMax);
+        if (error === undefined) check.known.delete(name);
+        else check.known.set(name, error);
+      });
       if (slices.isOver()) await slices.next();
     }
     this.#show(check);
@@ -220,11 +242,27 @@ export class ObjectChecks implements ObjectCheckResults {
     });
   }
 
-  #errorOf({ type }: TypeCheck, name: string): Violation | undefined {
+  /** Runs a check. Ends the checks of the type if a hook or a conversion does not return for an object. */
+  async #limited(check: TypeCheck, run: () => unknown): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof UnreturnedError)) throw error;
+      check.isEnded = true;
+      check.known.set(check.visited, { pointer: '', detail: unreturned });
+    }
+  }
+
+  #errorOf(check: TypeCheck, name: string): ObjectError | undefined {
+    const { type } = check;
+    check.visited = name;
     const stored = storedIn(this.#dependencies.rows, type, name);
     if (stored === undefined) return undefined;
     // The schema of another version would report members that the conversion changes.
-    return stored.ok ? storedViolations(type, stored.object)[0] : { pointer: '', detail: stored.problem };
+    if (!stored.ok) return { pointer: '', detail: stored.problem };
+    const now = new Date(this.#dependencies.clock.now()).toISOString();
+    const [first] = storedViolations(type, stored.object, now);
+    return first && { pointer: first.pointer, detail: first.detail, trace: stackOf(first.thrown) };
   }
 
   #isCurrent(check: TypeCheck): boolean {
@@ -241,6 +279,7 @@ export class ObjectChecks implements ObjectCheckResults {
         name: first[0],
         pointer: first[1].pointer,
         detail: first[1].detail,
+        trace: first[1].trace,
       },
     };
     this.#report(type.plugin);

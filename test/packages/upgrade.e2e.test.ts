@@ -110,6 +110,28 @@ test('objects that an upgrade left invalid stay in a condition until the last on
   await pluginWhere(again, 'links', (plugin) => conditionOf(plugin, 'ObjectsInvalid') === undefined);
 });
 
+test('the hook validate of the new version judges the stored objects', async (t) => {
+  const server = await started(t);
+  await install(server, first);
+  await fill(server, 3);
+  const validate =
+    "({ metadata }) => { if (metadata.name === 'link-01') throw new Error('odd'); " +
+    "return metadata.name === 'link-02' ? [{ pointer: '/spec/title', detail: 'is old' }] : undefined; }";
+  const hooked = linksPackage({ version: '2.0.0', member: 'title', typed: `hooks: { validate: ${validate} },` });
+  const dry = await dryRun(server, hooked, 'links');
+  t.match(dry.body['status'].upgrade, {
+    objects: [{ stored: 3, checked: 3, invalid: 2, failing: 0 }],
+    invalid: [
+      { name: 'link-01', errors: [{ detail: /^the hook "validate" .* threw: odd \(at main\.js:\d+\)$/u }] },
+      { name: 'link-02', errors: [{ pointer: '/spec/title', detail: 'is old (the hook "validate")' }] },
+    ],
+  });
+  t.equal((await upgrade(server, 'links', hooked)).status, 200);
+  const broken = await pluginWhere(server, 'links', (plugin) => conditionOf(plugin, 'ObjectsInvalid') !== undefined);
+  const text = /2 objects break .* "link-01": the hook "validate" .* threw: odd \(at main\.js:\d+\)$/u;
+  t.match(conditionOf(broken, 'ObjectsInvalid')?.message, text);
+});
+
 test('dry runs of an install and of an uninstall change nothing', async (t) => {
   const server = await started(t);
   const dry = await dryRun(server, first);

@@ -19,7 +19,7 @@ test('a stored object of an earlier version is judged in the preferred version, 
     ok: true,
     object: { apiVersion: type.apiVersion, spec: { name: 'Lamp', size: { width: 2 }, color: 'red' } },
   });
-  t.same(stored?.ok === true ? storedViolations(type, stored.object) : 'not converted', []);
+  t.same(stored?.ok === true ? storedViolations(type, stored.object, '2026-01-01T00:00:00.000Z') : 'not converted', []);
   t.end();
 });
 

@@ -95,13 +95,50 @@ export function hookViolations({ next, current, part }: Judged, facts: Facts): r
   return newViolations(found.value, before.ok ? before.value : [], { before: current, after: next, part });
 }
 
+export type StoredViolation = Violation & {
+  /** The value that a hook threw. */
+  readonly thrown?: unknown;
+};
+
+/**
+ * Returns the violations that the hook `validate` finds in a stored object, whoever writes it. A hook may judge the
+ * writer, the time or the change as well, so only violations that it finds both in an update without a change and in a
+ * create count. A hook that fails for the object is a violation.
+ */
+export function storedHookViolations(
+  object: ResourceObject,
+  type: ResourceType,
+  now: string,
+): readonly StoredViolation[] {
+  if (type.hooks?.validate === undefined) return [];
+  const subject = { kind: 'plugin', name: type.plugin } as const;
+  const judge = (operation: 'create' | 'update'): readonly StoredViolation[] => {
+    const context = contextOf(operation, { subject, now });
+    const found = call(
+      'validate',
+      [object, operation === 'create' ? undefined : object, context],
+      { type },
+      decodeViolations,
+    );
+    if (found.ok)
+      return found.value.map(({ pointer, detail }) => ({ pointer, detail: `${detail} (the hook "validate")` }));
+    return [{ ...faultOf(type, 'validate', found.fault, {}), thrown: found.fault.thrown }];
+  };
+  const found = judge('update');
+  if (found.length === 0) return [];
+  const created = judge('create');
+  return found.filter(({ pointer, detail }) =>
+    created.some((each) => each.pointer === pointer && each.detail === detail),
+  );
+}
+
 export function deleteViolations(object: ResourceObject, facts: Facts): readonly Violation[] {
   if (facts.type.hooks?.validateDelete === undefined) return [];
   const found = call('validateDelete', [object, contextOf('delete', facts)], facts, decodeViolations);
   return found.ok ? found.value : [faultOf(facts.type, 'validateDelete', found.fault, facts)];
 }
 
-function contextOf(operation: HookContext['operation'], { subject, now }: Facts): HookContext {
+function contextOf(operation: HookContext['operation'], { subject, now }: Pick<Facts, 'subject' | 'now'>): HookContext {
   return frozen({ operation, user: { name: actorOf(subject) }, now });
 }
 
@@ -109,7 +146,7 @@ function contextOf(operation: HookContext['operation'], { subject, now }: Facts)
 function call<T>(
   hook: HookName,
   args: readonly unknown[],
-  { type, hookWatch }: Facts,
+  { type, hookWatch }: Pick<Facts, 'type' | 'hookWatch'>,
   decode: (result: unknown) => T,
 ): Called<T> {
   const run = (): unknown => type.hooks?.[hook]?.(...args.map(frozen));
@@ -142,7 +179,7 @@ function isThenable(result: unknown): boolean {
   return isObject(result) && typeof result['then'] === 'function';
 }
 
-function faultOf(type: ResourceType, hook: HookName, fault: Fault, { hookWatch }: Facts): Violation {
+function faultOf(type: ResourceType, hook: HookName, fault: Fault, { hookWatch }: Pick<Facts, 'hookWatch'>): Violation {
   hookWatch?.failed(type, hook, fault);
   return {
     pointer: '',

@@ -1,6 +1,7 @@
 import { isObject } from '../../base/guards.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
-import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import type { StoredViolation } from '../hooks/hooks.ts';
 import { migrate, type MigrationStep } from './migrate.ts';
 import { storedViolations } from './stored-violations.ts';
 
@@ -14,7 +15,7 @@ export type StepFailure = { readonly problem: string; readonly thrown?: unknown 
 
 /** The violations of a stored object after the steps, and the ids of the steps that change the object. */
 export type MigratedViolations = {
-  readonly violations: readonly Violation[];
+  readonly violations: readonly StoredViolation[];
   /** The first failure of a step. No violations are then known, and later steps do not run. */
   readonly failure: StepFailure | undefined;
   readonly changedBy: readonly string[];
@@ -23,7 +24,7 @@ export type MigratedViolations = {
 export function migratedViolations(
   type: ResourceType,
   object: ResourceObject,
-  steps: readonly PendingStep[],
+  { steps, now }: { readonly steps: readonly PendingStep[]; readonly now: string },
 ): MigratedViolations {
   const changedBy: string[] = [];
   let current = object;
@@ -37,7 +38,7 @@ export function migratedViolations(
     changedBy.push(id);
     current = migrated.object;
   }
-  return { violations: storedViolations(type, current), failure: undefined, changedBy };
+  return { violations: storedViolations(type, current, now), failure: undefined, changedBy };
 }
 
 /** `migrate` has checked that the object has the same identity and managed metadata. */

@@ -1,4 +1,4 @@
-/** The stored objects of a type that break its schema. */
+/** The stored objects of a type that break its schema or its hook `validate`. */
 export type InvalidObjects = {
   /** The plural and group of the type. */
   readonly type: string;
@@ -8,6 +8,8 @@ export type InvalidObjects = {
     readonly name: string;
     readonly pointer: string;
     readonly detail: string;
+    /** The stack of the error that a hook threw. */
+    readonly trace?: string | undefined;
   };
 };
 

@@ -1,18 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
-import { stackOf } from '../../base/error-message.ts';
 import { isObject } from '../../base/guards.ts';
 import { Slices } from '../../base/slices.ts';
 import { inSlices, type Steps } from '../../base/steps.ts';
 import { eachName, storedIn, type StoredRows } from '../../command/upgrade/stored-rows.ts';
-import { migratedViolations, type StepFailure } from '../../command/upgrade/migrated-violations.ts';
-import {
-  invalidErrorsShownMax,
-  invalidObjectsShownMax,
-  migrationStepMsMax,
-  upgradeCheckMsMax,
-  upgradeDetailLengthMax,
-  upgradeEntriesMax,
-} from '../../limits/plugins.ts';
+import { callsPlugin } from '../../command/upgrade/stored-violations.ts';
+import { migratedViolations } from '../../command/upgrade/migrated-violations.ts';
+import { migrationStepMsMax, upgradeCheckMsMax, upgradeEntriesMax } from '../../limits/plugins.ts';
 import type { JsonObject } from '../../resource/object/object.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
@@ -20,8 +13,8 @@ import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import type { MountedMigration } from '../api/migration-mounts.ts';
 import { functionStack } from '../errors/function-place.ts';
 import type { TypeNames } from '../lifecycle/plugin-memory.ts';
-import { inLimitedSlices, UnreturnedError } from './limited-steps.ts';
-import { hasFunctions } from '../../resource/type/versions/convert.ts';
+import { InvalidObjects, type InvalidObject } from './invalid-objects.ts';
+import { inLimitedSlices, UnreturnedError } from '../../command/upgrade/limited-steps.ts';
 import { compareTypes, type RemovedType, type TypeChanges } from '../../resource/type/type-changes.ts';
 
 export type ComparedVersions = {
@@ -72,12 +65,6 @@ type ReportedMember = {
   readonly lacking: number;
 };
 
-type InvalidObject = {
-  readonly type: string;
-  readonly name: string;
-  readonly errors: readonly Violation[];
-};
-
 /**
  * The differences between two versions of a plugin, and the stored objects that the new version cannot use. Lists are
  * bounded. A stored type without objects has no entry in `objects`. `checked` is below `stored` if the check reached
@@ -115,7 +102,8 @@ export async function reportUpgrade(
   const endMs = clock.monotonic() + upgradeCheckMsMax;
   for (const type of to.types) {
     const isOver = (): boolean => clock.monotonic() > endMs;
-    const checking = { rows, found, lacked, isOver, placeOf, migrations: to.migrations, changes };
+    const now = new Date(clock.now()).toISOString();
+    const checking = { rows, found, lacked, isOver, now, placeOf, migrations: to.migrations, changes };
     const checked = await checkWithin(type, checking, slices);
     if (checked instanceof EndlessCheckError) return checked;
     if (checked.stored > 0) objects.push(checked);
@@ -153,33 +141,6 @@ function removedOf({ from, to }: ComparedVersions, changes: TypeChanges): readon
     .filter(({ type }) => !to.types.some(({ key }) => key === type));
 }
 
-class InvalidObjects {
-  readonly first: InvalidObject[] = [];
-  readonly #placeOf: UpgradeReportDependencies['placeOf'];
-
-  constructor(placeOf: UpgradeReportDependencies['placeOf']) {
-    this.#placeOf = placeOf;
-  }
-
-  /** `steps` are the migrations that ran. A failure without a thrown error has the place of its migration. */
-  fail(type: ResourceType, name: string, { problem, thrown }: StepFailure, steps: readonly MountedMigration[]): void {
-    if (this.first.length >= invalidObjectsShownMax) return;
-    const failed = steps.find(({ id }) => problem.startsWith(`the migration ${id} `));
-    const place = this.#placeOf(stackOf(thrown) ?? functionStack(failed?.declared));
-    const detail = `${problem.slice(0, upgradeDetailLengthMax)}${place}`;
-    this.first.push({ type: type.key, name, errors: [{ pointer: '', detail }] });
-  }
-
-  add(type: ResourceType, name: string, violations: readonly Violation[]): void {
-    if (this.first.length >= invalidObjectsShownMax) return;
-    const errors = violations.slice(0, invalidErrorsShownMax).map(({ pointer, detail }) => ({
-      pointer: pointer.slice(0, upgradeDetailLengthMax),
-      detail: detail.slice(0, upgradeDetailLengthMax),
-    }));
-    this.first.push({ type: type.key, name, errors });
-  }
-}
-
 /** Counts the objects that lack a required member, by type and pointer. */
 class LackedMembers {
   readonly #counts = new Map<string, number>();
@@ -207,13 +168,15 @@ type Checking = {
   readonly found: InvalidObjects;
   readonly lacked: LackedMembers;
   readonly isOver: () => boolean;
+  /** The time that hooks receive. */
+  readonly now: string;
   readonly placeOf: UpgradeReportDependencies['placeOf'];
   readonly migrations: readonly MountedMigration[];
   /** The number of objects that each migration changes, by id. */
   readonly changes: Map<string, number>;
 };
 
-/** A migration or a conversion does not return for a stored object, so that the upgrade is refused. */
+/** A migration, a conversion or a hook does not return for a stored object, so that the upgrade is refused. */
 export class EndlessCheckError extends Error {}
 
 /** Checks the objects of a type. Interrupts code of the plugin that does not return. */
@@ -223,8 +186,8 @@ async function checkWithin(
   slices: Slices,
 ): Promise<Checked | EndlessCheckError> {
   const steps = checking.migrations.filter((each) => typeKeyOf(each.type.group, each.type.plural) === type.key);
-  const callsNothing = steps.length === 0 && (type.versions === undefined || !hasFunctions(type.versions));
-  if (callsNothing) return inSlices(checkOf(type, { steps, runs: steps }, checking), slices);
+  if (steps.length === 0 && !callsPlugin(type))
+    return inSlices(checkOf(type, { steps, runs: steps }, checking), slices);
   let running: Running | undefined;
   const runs = steps.map((step) => ({
     ...step,
@@ -247,7 +210,8 @@ type Running = { readonly step: MountedMigration; readonly object: unknown };
 
 function endlessText({ key }: ResourceType, running: Running | undefined, { placeOf }: Checking): string {
   const limit = `did not return within ${String(migrationStepMsMax / 1_000)} s`;
-  if (running === undefined) return `a conversion of ${key} ${limit}: it must return for every stored object`;
+  if (running === undefined)
+    return `a conversion of ${key}, or its hook "validate", ${limit}: both must return for every stored object`;
   const { step, object } = running;
   const where = `the object ${nameIn(object)} of ${key}${placeOf(functionStack(step.declared))}`;
   return `the migration ${step.id} ${limit} for ${where}: a step must return for every stored object`;
@@ -265,7 +229,7 @@ function* checkOf(
   { steps, runs }: { readonly steps: readonly MountedMigration[]; readonly runs: readonly MountedMigration[] },
   checking: Checking,
 ): Steps<Checked> {
-  const { rows, found, lacked, isOver, changes } = checking;
+  const { rows, found, lacked, isOver, changes, now } = checking;
   let [stored, checked, invalid, failing] = [0, 0, 0, 0];
   yield* eachName(rows, { type: type.key }, (name) => {
     stored += 1;
@@ -274,7 +238,7 @@ function* checkOf(
     const converted = storedIn(rows, type, name);
     if (converted === undefined) return;
     const { violations, failure, changedBy } = converted.ok
-      ? migratedViolations(type, converted.object, runs)
+      ? migratedViolations(type, converted.object, { steps: runs, now })
       : { violations: [], failure: converted, changedBy: [] };
     for (const id of changedBy) changes.set(id, (changes.get(id) ?? 0) + 1);
     if (failure !== undefined) {

@@ -22,6 +22,17 @@ const sized = widgetType({
   },
 });
 
+type Validate = (
+  object: { readonly metadata: { readonly name: string }; readonly spec: { readonly title?: string } },
+  old: object | undefined,
+  context: { readonly operation: string; readonly user: { readonly name: string } },
+) => unknown;
+
+/** A version with a hook. */
+function hooked(validate: Validate): ResourceType {
+  return widgetType({ hooks: { validate } });
+}
+
 type Stage = {
   readonly writing: Writing;
   readonly checks: ObjectChecks;
@@ -113,4 +124,39 @@ test('a type that is removed has no result, and a type that cannot break is not 
   await fill(stage.writing, ['a']);
   await stage.serve(sized);
   t.same(stage.checks.of('example'), []);
+});
+
+test('objects that the hook validate of a new version refuses are counted, whoever wrote them', async (t) => {
+  const { writing, checks, serve } = await stageOf(t);
+  await fill(writing, ['a', 'b', 'c']);
+  shown(await writing.write(merge({ spec: { title: 'Bad' } }, { name: 'b' })));
+  await serve(
+    hooked(({ metadata, spec }, old, { operation, user }) => {
+      if (metadata.name === 'c') throw new Error(`no ${metadata.name}`);
+      return [
+        ...(spec.title === 'Bad' ? [{ pointer: '/spec/title', detail: 'is bad' }] : []),
+        ...(operation === 'create' ? [{ pointer: '/spec', detail: 'must be written by its owner' }] : []),
+        ...(old !== undefined && user.name !== 'root' ? [{ pointer: '', detail: 'must not change' }] : []),
+      ];
+    }),
+  );
+  const bad = { name: 'b', pointer: '/spec/title', detail: 'is bad (the hook "validate")' };
+  t.match(checks.of('example'), [{ count: 2, first: bad }], 'judgements of the change and the writer do not count');
+  shown(await writing.write(remove({}, 'b')));
+  await checks.idle();
+  t.match(checks.of('example'), [
+    { count: 1, first: { name: 'c', pointer: '', detail: /"validate" .* threw: no c$/, trace: /Error: no c\n/ } },
+  ]);
+});
+
+test('a hook that does not return for a stored object ends the check, and the object is named', async (t) => {
+  const { writing, checks, serve } = await stageOf(t);
+  await fill(writing, ['a', 'b', 'c']);
+  await serve(
+    hooked(({ metadata }) => {
+      for (; metadata.name === 'b';);
+      return [];
+    }),
+  );
+  t.match(checks.of('example'), [{ count: 1, first: { name: 'b', detail: /did not return within 5 s/ } }]);
 });

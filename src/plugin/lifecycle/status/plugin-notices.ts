@@ -38,7 +38,7 @@ export function noticesOf({
     ...reconcilerNotices(troubles),
     ...uniqueNotices(unique),
     ...migrationNotices(migrations, placeOf),
-    ...invalidNotices(invalid),
+    ...invalidNotices(invalid, placeOf),
     ...ruleNotices(unmatched),
   ];
 }
@@ -161,11 +161,11 @@ function stepText({ type: { key }, indexes, step, duplicates, duplicateCount }: 
   return `${where}: ${step}, ${shown.join(', ')}${more > 0 ? `, and ${String(more)} more` : ''}`;
 }
 
-function invalidNotices(invalid: readonly InvalidObjects[]): readonly Notice[] {
+function invalidNotices(invalid: readonly InvalidObjects[], placeOf: Running['placeOf']): readonly Notice[] {
   if (invalid.length === 0) return [];
-  const message = invalid.map(({ type, count, first: { name, pointer, detail } }) => {
+  const message = invalid.map(({ type, count, first: { name, pointer, detail, trace = '' } }) => {
     const objects = count === 1 ? '1 object breaks' : `${String(count)} objects break`;
-    return `${type}: ${objects} the schema, the first is ${JSON.stringify(name)}: ${`${pointer} ${detail}`.trim()}`;
+    return `${type}: ${objects} the schema, the first is ${JSON.stringify(name)}: ${`${pointer} ${detail}`.trim()}${placeOf(trace)}`;
   });
   return [{ type: 'ObjectsInvalid', reason: 'SchemaViolated', message: message.join('; ') }];
 }

@@ -36,7 +36,8 @@ function runSlice<T>(steps: Steps<T>, slices: Pick<Slices, 'isOver'>): IteratorR
   }
 }
 
-function withinTime<T>(call: () => T, limitMs: number): T {
+/** Calls `call`. Throws an `UnreturnedError` if the call takes longer than `limitMs`. */
+export function withinTime<T>(call: () => T, limitMs: number): T {
   let result: { readonly value: T } | undefined;
   limited.run = () => {
     result = { value: call() };
