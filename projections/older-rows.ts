@@ -52,6 +52,12 @@ export class OlderRows implements OlderReader {
     const { revision, declared, answer } = decodeRow(row);
     return { revision, declared, bytes: answer };
   }
+
+  /** Returns an object as its last event contains it, in the version of that time and without later defaults. */
+  source(type: TypeKey, name: string): { readonly bytes: Uint8Array } | undefined {
+    const row = this.#tables.row(type, name);
+    return row === undefined ? undefined : { bytes: sourceOfRow(row) };
+  }
 }
 
 const opening = '{"apiVersion":"';

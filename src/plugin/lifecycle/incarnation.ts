@@ -7,7 +7,7 @@ import { shapesOf } from '../load/decode-endpoints.ts';
 import type { CausingEvent } from '../../command/event.ts';
 import type { RouteMounts } from '../api/endpoints.ts';
 import type { FrontEndMounts } from '../api/front-end.ts';
-import type { MigrationMounts } from '../api/migration-mounts.ts';
+import type { MigrationMounts, MountedMigration } from '../api/migration-mounts.ts';
 import { pluginStopMs } from './life-limits.ts';
 import { describe } from '../load/load-module.ts';
 import type { LoadedPlugin } from '../load/load-plugin.ts';
@@ -31,6 +31,13 @@ export type TypeDeclarer = {
   isOther(type: ResourceType): boolean;
 };
 
+/** Returns a message if code of a plugin does not return for a stored object. */
+export type EndlessCode = (plugin: {
+  readonly name: string;
+  readonly types: readonly ResourceType[];
+  readonly migrations: readonly MountedMigration[];
+}) => Promise<string | undefined>;
+
 export type IncarnationDependencies = {
   readonly registry: TypeRegistry;
   readonly routes: RouteMounts;
@@ -44,6 +51,8 @@ export type IncarnationDependencies = {
   readonly declarer?: TypeDeclarer;
   /** Finds the reasons why older files cannot replace newer files. If undefined, older files are always accepted. */
   readonly storedVersionProblems?: StoredVersionProblems;
+  /** Checks the code in a plugin folder. If undefined, such code is not checked. */
+  readonly endlessCode?: EndlessCode;
   /** Reports the `process` listeners that a stopped plugin did not remove. */
   readonly reportLeftListeners: (plugin: string) => void;
   readonly clock: Clock;
@@ -116,6 +125,8 @@ export class Incarnation {
    * over all types. Returns a failure if an index cannot be built, or if the files are older than the stored objects.
    */
   async buildIndexes(onPercent: (percent: number) => void): Promise<Failure | undefined> {
+    const endless = await this.#endlessCode();
+    if (endless !== undefined) return endless;
     const count = this.#registered.length;
     try {
       for (const [index, type] of this.#registered.entries()) {
@@ -132,6 +143,16 @@ export class Incarnation {
     await this.hasOwnDeclarations();
     this.areIndexesBuilt = true;
     return undefined;
+  }
+
+  /** Refuses files in a plugin folder by the same check as an install of a package. */
+  async #endlessCode(): Promise<Failure | undefined> {
+    const { plugin: name, loaded } = this.is;
+    const types = this.#registered.filter(({ source }) => source === 'folder');
+    const { migrations } = loaded.definition;
+    const message =
+      types.length === 0 ? undefined : await this.#dependencies.endlessCode?.({ name, types, migrations });
+    return message === undefined ? undefined : { reason: 'EndlessCode', message };
   }
 
   /**

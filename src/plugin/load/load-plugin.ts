@@ -1,4 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
+import { UnreturnedError, withinTime } from '../../command/upgrade/limited-steps.ts';
+import { migrationStepMsMax } from '../../limits/plugins.ts';
+import { interruptedConversion } from '../../resource/type/versions/convert.ts';
 import type { JsonValue } from '../../resource/object/object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { DeclaredBy, DeclarationSource } from '../../resource/type/declaration.ts';
@@ -163,9 +166,25 @@ async function runMain(
       },
       clock,
     );
-    return module.ok ? checkExport(module.exported, declarer, (stack) => suspects.placeOf(name, stack)) : module;
+    if (!module.ok) return module;
+    const check = (): CheckedExport => checkExport(module.exported, declarer, (stack) => suspects.placeOf(name, stack));
+    // An upload was checked in the separate process, and an installed package before its install.
+    return declarer.by?.source === 'folder' ? checkWithinTime(check) : check();
   } finally {
     if (origin.kind === 'kept') loadMarks.end(name);
+  }
+}
+
+/** Interrupts a getter, or a conversion of an example, that does not return. */
+function checkWithinTime(check: () => CheckedExport): CheckedExport {
+  try {
+    return withinTime(check, migrationStepMsMax);
+  } catch (error) {
+    if (!(error instanceof UnreturnedError)) throw error;
+    const conversion = interruptedConversion();
+    const code = conversion === undefined ? 'code in the definition' : `the conversion ${conversion} of an example`;
+    const message = `${code} did not return within ${String(migrationStepMsMax / 1_000)} s: it must always return`;
+    return { ok: false, reason: 'EndlessCode', message };
   }
 }
 

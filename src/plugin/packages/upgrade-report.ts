@@ -9,6 +9,7 @@ import { migrationStepMsMax, upgradeCheckMsMax, upgradeEntriesMax } from '../../
 import type { JsonObject } from '../../resource/object/object.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
+import { interruptedConversion } from '../../resource/type/versions/convert.ts';
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import type { MountedMigration } from '../api/migration-mounts.ts';
 import { functionStack } from '../errors/function-place.ts';
@@ -125,6 +126,38 @@ export async function reportUpgrade(
   };
 }
 
+/**
+ * Returns an error if code of the plugin does not return for a stored object. Checks only the types for which code is
+ * called. Takes at most as long as the check of an upgrade.
+ */
+export async function findEndlessCode(
+  { types, migrations }: Pick<ComparedVersions['to'], 'types' | 'migrations'>,
+  { rows, clock, placeOf }: UpgradeReportDependencies,
+): Promise<EndlessCheckError | undefined> {
+  const endMs = clock.monotonic() + upgradeCheckMsMax;
+  const checking: Checking = {
+    rows,
+    found: new InvalidObjects(placeOf),
+    lacked: new LackedMembers(),
+    isOver: () => clock.monotonic() > endMs,
+    now: new Date(clock.now()).toISOString(),
+    placeOf,
+    migrations,
+    changes: new Map(),
+  };
+  const slices = new Slices(clock);
+  for (const type of types) {
+    if (!callsPlugin(type) && !migrations.some((each) => isOf(each, type))) continue;
+    const checked = await checkWithin(type, checking, slices);
+    if (checked instanceof EndlessCheckError) return checked;
+  }
+  return undefined;
+}
+
+function isOf({ type: { group, plural } }: MountedMigration, { key }: ResourceType): boolean {
+  return typeKeyOf(group, plural) === key;
+}
+
 export function withReport(plugin: JsonObject, report: UpgradeReport): JsonObject {
   const { status } = plugin;
   return { ...plugin, status: { ...(isObject(status) ? status : {}), upgrade: report } };
@@ -185,7 +218,7 @@ async function checkWithin(
   checking: Checking,
   slices: Slices,
 ): Promise<Checked | EndlessCheckError> {
-  const steps = checking.migrations.filter((each) => typeKeyOf(each.type.group, each.type.plural) === type.key);
+  const steps = checking.migrations.filter((each) => isOf(each, type));
   if (steps.length === 0 && !callsPlugin(type))
     return inSlices(checkOf(type, { steps, runs: steps }, checking), slices);
   let running: Running | undefined;
@@ -210,8 +243,11 @@ type Running = { readonly step: MountedMigration; readonly object: unknown };
 
 function endlessText({ key }: ResourceType, running: Running | undefined, { placeOf }: Checking): string {
   const limit = `did not return within ${String(migrationStepMsMax / 1_000)} s`;
-  if (running === undefined)
-    return `a conversion of ${key}, or its hook "validate", ${limit}: both must return for every stored object`;
+  if (running === undefined) {
+    const conversion = interruptedConversion();
+    const code = conversion === undefined ? `the hook "validate" of ${key}` : `the conversion ${conversion} of ${key}`;
+    return `${code} ${limit}: it must return for every stored object`;
+  }
   const { step, object } = running;
   const where = `the object ${nameIn(object)} of ${key}${placeOf(functionStack(step.declared))}`;
   return `the migration ${step.id} ${limit} for ${where}: a step must return for every stored object`;

@@ -21,8 +21,13 @@ import {
 import { packageOf } from '../../plugin/packages/package-store.ts';
 import type { Manifest } from '../../plugin/load/manifest.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
-import { reportUpgrade } from '../../plugin/packages/upgrade-report.ts';
-import type { StoredVersionProblems } from '../../plugin/lifecycle/incarnation.ts';
+import { isSameDeclaration } from '../../resource/type/declaration.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import type { DeclarationReader } from '../../read/declarations.ts';
+import type { StoredRows } from '../../command/upgrade/stored-rows.ts';
+import type { MountedMigration } from '../../plugin/api/migration-mounts.ts';
+import { findEndlessCode, reportUpgrade } from '../../plugin/packages/upgrade-report.ts';
+import type { EndlessCode, StoredVersionProblems } from '../../plugin/lifecycle/incarnation.ts';
 import { droppedVersionProblems, storedVersionProblems } from '../../plugin/packages/stored-versions.ts';
 import { shippedProblems } from '../../plugin/objects/shipped-problems.ts';
 import type { Core } from './core.ts';
@@ -59,10 +64,10 @@ export function composeInstalls(parts: InstallParts): Installs {
         types: present.map(({ type }) => type),
         recorded: host.objects.memory(name).types,
       };
-      const done = new Set(host.objects.migrations(name).flatMap(({ id, phase }) => (phase === 'done' ? [id] : [])));
-      const migrations = definition.migrations.filter(({ id }) => !done.has(id));
+      const migrations = pendingIn(definition.migrations, name, host);
       const placeOf = (stack: string): string => suspects.placeOf(name, stack);
-      return reportUpgrade({ from, to: { version, types, migrations } }, { rows: models, clock, placeOf });
+      const rows = writtenRows(models);
+      return reportUpgrade({ from, to: { version, types, migrations } }, { rows, clock, placeOf });
     },
     recordReport: async (plugin, report) => host.objects.recordUpgrade(plugin, report),
     write: async (manifest, ref, by) =>
@@ -99,6 +104,48 @@ export function storedVersionsCheck({ models, clock }: Pick<InstallParts, 'model
       declarations: models.declarations,
       storedVersions: storedVersionsIn({ models, clock }),
     });
+}
+
+type EndlessCodeParts = Pick<InstallParts, 'models' | 'clock' | 'suspects'> & {
+  /** The host, which exists when the first plugin starts. */
+  readonly host: () => Pick<PluginHost, 'objects'>;
+};
+
+/**
+ * Composes the check whether code in a plugin folder returns for each stored object. Code that the log has declared
+ * before, and that has no migrations to run, is not checked again.
+ */
+export function endlessCodeCheck({ models, clock, suspects, host }: EndlessCodeParts): EndlessCode {
+  return async ({ name, types, migrations }) => {
+    const pending = pendingIn(migrations, name, host());
+    if (pending.length === 0 && types.every((type) => isDeclared(type, models.declarations))) return undefined;
+    const placeOf = (stack: string): string => suspects.placeOf(name, stack);
+    const rows = writtenRows(models);
+    return (await findEndlessCode({ types, migrations: pending }, { rows, clock, placeOf }))?.message;
+  };
+}
+
+function isDeclared({ key, declaration }: ResourceType, declarations: DeclarationReader): boolean {
+  const last = declarations.declared(key)?.declaration;
+  return last !== undefined && declaration !== undefined && isSameDeclaration(last, declaration);
+}
+
+/** Returns the migrations that have not run. */
+function pendingIn(
+  migrations: readonly MountedMigration[],
+  plugin: string,
+  { objects }: Pick<PluginHost, 'objects'>,
+): readonly MountedMigration[] {
+  const done = new Set(objects.migrations(plugin).flatMap(({ id, phase }) => (phase === 'done' ? [id] : [])));
+  return migrations.filter(({ id }) => !done.has(id));
+}
+
+/** The stored objects in the versions that their events have, as the server converts them after an upgrade. */
+function writtenRows(models: ObjectModels): StoredRows {
+  return {
+    namesOf: (type, range) => models.namesOf(type, range),
+    get: (type, name) => models.older.source(type, name),
+  };
 }
 
 function storedVersionsIn({

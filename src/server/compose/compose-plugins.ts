@@ -5,7 +5,7 @@ import type { PluginStep } from '../../../reconcilers/plugins/plugin-reconciler.
 import { PluginReconcilers } from '../../../reconcilers/plugins/plugin-reconcilers.ts';
 import type { Authorize } from '../../auth/authorization/authorize.ts';
 import { frontEndRoutes } from '../../http/console/front-ends.ts';
-import { composeInstalls, storedVersionsCheck, type Installs } from './compose-packages.ts';
+import { composeInstalls, endlessCodeCheck, storedVersionsCheck, type Installs } from './compose-packages.ts';
 import type { CallPorts } from '../../http/plugin-routes/plugin-request.ts';
 import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { pluginLogRoutes } from '../../http/platform/plugin-log-routes.ts';
@@ -73,6 +73,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     unique,
     platformPaths,
     storedVersionProblems: storedVersionsCheck({ models, clock: edge.clock }),
+    endlessCode: endlessCodeCheck({ models, suspects, clock: edge.clock, host: () => host }),
     checks: upgrades.checks,
     migrations: upgrades.migrations,
     frontEnds: parts.frontEnds,

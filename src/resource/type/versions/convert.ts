@@ -46,6 +46,16 @@ class StepError extends Error {
   }
 }
 
+/** The two versions of the conversion that runs now. Stays set if the call is interrupted. */
+let running: string | undefined;
+
+/** Returns the conversion, such as `v1alpha1 to v1`, that an interrupted call was running. */
+export function interruptedConversion(): string | undefined {
+  const interrupted = running;
+  running = undefined;
+  return interrupted;
+}
+
 function stepped(
   object: ResourceObject,
   { all, steps, calls }: TypeVersions,
@@ -57,9 +67,12 @@ function stepped(
   if (run === undefined) return { ...object, apiVersion };
   try {
     const conversion = `${versionIn(object.apiVersion)} to ${versionIn(apiVersion)}`;
+    running = conversion;
     const result = calls.run(conversion, () => run(frozen(object)));
+    running = undefined;
     return { ...resultOf(result, object), apiVersion };
   } catch (error) {
+    running = undefined;
     const { fault, thrown } = faultOf(error);
     throw new StepError(`the conversion from ${object.apiVersion} to ${apiVersion} ${fault}`, thrown);
   }
