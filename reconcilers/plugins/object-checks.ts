@@ -3,11 +3,10 @@ import { callLater, type Clock, type Timer } from '../../src/base/clock.ts';
 import { serviceController } from '../../src/base/service-controller.ts';
 import { backgroundSliceMs, Slices } from '../../src/base/slices.ts';
 import { inSlices } from '../../src/base/steps.ts';
-import { inLimitedSlices, UnreturnedError, withinTime } from '../../src/command/upgrade/limited-steps.ts';
 import { eachName, storedIn, type StoredRows } from '../../src/command/upgrade/stored-rows.ts';
 import { callsPlugin, storedViolations } from '../../src/command/upgrade/stored-violations.ts';
-import { invalidKnownMax, invalidRecheckMs, invalidReportMs, migrationStepMsMax } from '../../src/limits/plugins.ts';
-import type { InvalidObjects, ObjectCheckResults } from '../../src/plugin/api/object-checks.ts';
+import { invalidKnownMax, invalidRecheckMs, invalidReportMs } from '../../src/limits/plugins.ts';
+import type { InvalidObjects, LimitedRuns, ObjectCheckResults } from '../../src/plugin/api/object-checks.ts';
 import type { TypeRegistry } from '../../src/plugin/registry/type-registry.ts';
 import type { Leadership } from '../../src/read/leadership.ts';
 import type { ChangeBatch, ChangeFeed } from '../../src/read/objects.ts';
@@ -28,14 +27,11 @@ export type ObjectChecksDependencies = {
    * changes.
    */
   readonly isHeld: (type: ResourceType) => boolean;
+  readonly limited: LimitedRuns;
   readonly onError: (error: unknown, type: string) => void;
 };
 
 type ObjectError = Violation & { readonly trace?: string | undefined };
-
-const unreturned =
-  `code of the plugin (the hook "validate" or a conversion) did not return within ` +
-  `${String(migrationStepMsMax / 1_000)} s: it must return for every stored object; further objects are not checked`;
 
 type TypeCheck = {
   readonly type: ResourceType;
@@ -56,9 +52,9 @@ type TypeCheck = {
 };
 
 /**
- * Checks the stored objects of plugins' types against the schemas and the hooks `validate`, on the leader. Checks all objects when a type is
- * served, and then each invalid object when it is written. Other writes need no check, because a write under the
- * present schema makes no valid object invalid.
+ * Checks the stored objects of plugins' types against the schemas and the hooks `validate`, on the leader. Checks all
+ * objects when a type is served, and then each invalid object when it is written. Other writes need no check, because a
+ * write under the present schema makes no valid object invalid.
  */
 export class ObjectChecks implements ObjectCheckResults {
   readonly #dependencies: ObjectChecksDependencies;
@@ -195,7 +191,7 @@ export class ObjectChecks implements ObjectCheckResults {
   }
 
   async #checkAll(check: TypeCheck, signal: AbortSignal): Promise<void> {
-    const { rows, clock } = this.#dependencies;
+    const { rows, clock, limited } = this.#dependencies;
     const { type, known } = check;
     known.clear();
     check.again.clear();
@@ -209,9 +205,8 @@ export class ObjectChecks implements ObjectCheckResults {
     };
     const steps = eachName(rows, { type: type.key }, step);
     const slices = new Slices(clock, backgroundSliceMs);
-    await this.#limited(check, async () =>
-      callsPlugin(type) ? inLimitedSlices(steps, slices, migrationStepMsMax) : inSlices(steps, slices),
-    );
+    if (!callsPlugin(type)) await inSlices(steps, slices);
+    else if (!(await limited.inSlices(steps, slices))) this.#end(check);
     if (signal.aborted || !this.#isCurrent(check)) return;
     check.isDue = false;
     this.#show(check);
@@ -219,15 +214,17 @@ export class ObjectChecks implements ObjectCheckResults {
   }
 
   async #checkAgain(check: TypeCheck, signal: AbortSignal): Promise<void> {
-    const slices = new Slices(this.#dependencies.clock, backgroundSliceMs);
+    const { clock, limited } = this.#dependencies;
+    const slices = new Slices(clock, backgroundSliceMs);
     for (const name of check.again) {
-      if (signal.aborted || !this.#isCurrent(check)) return;
+      if (signal.aborted || check.isEnded || !this.#isCurrent(check)) return;
       check.again.delete(name);
-      await this.#limited(check, () => {
-        const error = withinTime(() => this.#errorOf(check, name), migrationStepMsMax);
+      const hasReturned = limited.call(() => {
+        const error = this.#errorOf(check, name);
         if (error === undefined) check.known.delete(name);
         else check.known.set(name, error);
       });
+      if (!hasReturned) this.#end(check);
       if (slices.isOver()) await slices.next();
     }
     this.#show(check);
@@ -242,15 +239,14 @@ export class ObjectChecks implements ObjectCheckResults {
     });
   }
 
-  /** Runs a check. Ends the checks of the type if a hook or a conversion does not return for an object. */
-  async #limited(check: TypeCheck, run: () => unknown): Promise<void> {
-    try {
-      await run();
-    } catch (error) {
-      if (!(error instanceof UnreturnedError)) throw error;
-      check.isEnded = true;
-      check.known.set(check.visited, { pointer: '', detail: unreturned });
-    }
+  /** Ends the checks of a type. A hook or a conversion has not returned for the last visited object. */
+  #end(check: TypeCheck): void {
+    const { limitMs } = this.#dependencies.limited;
+    const detail =
+      `code of the plugin (the hook "validate" or a conversion) did not return within ${String(limitMs / 1_000)} s: ` +
+      'it must return for every stored object; further objects are not checked';
+    check.isEnded = true;
+    check.known.set(check.visited, { pointer: '', detail });
   }
 
   #errorOf(check: TypeCheck, name: string): ObjectError | undefined {

@@ -85,7 +85,8 @@ export class Requests {
   }
 
   /**
-   * Sends a request once. Resolves with a response of status 2xx; rejects with a `ClientError`, a `ConnectionError`, or the signal's reason.
+   * Sends a request once. Resolves with a response of status 2xx; rejects with a `ClientError`, a `ConnectionError`, or
+   * the signal's reason.
    */
   async send(path: string, sent: Sent = {}): Promise<Response> {
     const response = await this.answer(path, sent);

@@ -26,7 +26,7 @@ import { YamlAnswers } from './representation/yaml-answers.ts';
 import { prefersYaml } from './body/prefers-yaml.ts';
 import { send, type Recipient } from './send.ts';
 import type { SenderOf } from './client/client-address.ts';
-import type { UpgradeWaits } from '../write/upgrade-waits.ts';
+import type { UpgradeWaits } from '../write/admission/upgrade-waits.ts';
 
 /** Verifies credentials. The cookie is used only without an `Authorization` header. */
 export type Authenticate = (shown: Shown) => Authenticated | Promise<Authenticated>;

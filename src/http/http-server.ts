@@ -35,7 +35,7 @@ import type { RequestMemory } from './body/request-memory.ts';
 import type { Route, RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
 import type { SenderOf } from './client/client-address.ts';
-import type { UpgradeWaits } from '../write/upgrade-waits.ts';
+import type { UpgradeWaits } from '../write/admission/upgrade-waits.ts';
 import { RequestTurns } from './connection/request-turns.ts';
 import { responseOn } from './connection/socket-response.ts';
 import { leavesHttp, offersWebSocket, requestClass } from './connection/upgrade-requests.ts';

@@ -17,7 +17,7 @@ import type { HeldBytes } from './admission/held-bytes.ts';
 import type { EventStampsDependencies } from './event-stamps.ts';
 import type { WriterDisk } from './admission/disk-admission.ts';
 import type { Unsettled } from './unsettled.ts';
-import type { UpgradeWaits } from './upgrade-waits.ts';
+import type { UpgradeWaits } from './admission/upgrade-waits.ts';
 import type { Writers } from './admission/writers.ts';
 
 export type WriteDoorDependencies = EventStampsDependencies & {

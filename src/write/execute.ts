@@ -29,6 +29,7 @@ export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
 }
 
 type Entered = Pick<Given, 'context' | 'admitted' | 'asked'>;
+type Deciding = { readonly type: ResourceType; readonly command: Command; readonly entered: Entered };
 
 class WriteDoor {
   readonly #dependencies: WriteDoorDependencies;
@@ -52,7 +53,8 @@ class WriteDoor {
     let outcome: WriteOutcome | undefined;
     try {
       const entered = { context, admitted, asked: type === asked ? undefined : asked };
-      outcome = await this.#decideWhenDeclared(type, command, entered);
+      outcome = await this.#decideInTurn(type, command, entered);
+      if (isUndeclared(outcome)) outcome = await this.#decideWhenDeclared(outcome, { type, command, entered });
       return outcome;
     } catch (error) {
       if (error instanceof LogUnreadableError) return unavailable();
@@ -62,18 +64,17 @@ class WriteDoor {
     }
   }
 
-  /** Waits for the end of an upgrade of the plugin, without a turn, and then decides the command again. */
-  async #decideWhenDeclared(type: ResourceType, command: Command, entered: Entered): Promise<WriteOutcome> {
+  /** Waits, without a turn, for the end of an upgrade that refuses the write, and then decides the command again. */
+  async #decideWhenDeclared(refused: WriteOutcome, { type, command, entered }: Deciding): Promise<WriteOutcome> {
     const { upgradeWaits } = this.#dependencies;
+    if (upgradeWaits === undefined) return refused;
     const { context, admitted, asked } = entered;
-    const deadline = upgradeWaits?.deadline() ?? 0;
+    const waiting = { of: admitted.writer, deadline: upgradeWaits.deadline(), disconnected: context.signal?.() };
     const isOver = (): boolean => isDecidable(this.#dependencies, { type, asked });
-    for (;;) {
-      const outcome = await this.#decideInTurn(type, command, entered);
-      if (upgradeWaits === undefined || !isUndeclared(outcome)) return outcome;
-      const waiting = { of: admitted.writer, deadline, disconnected: context.signal?.() };
-      if (!(await upgradeWaits.until(isOver, waiting))) return outcome;
-    }
+    let outcome = refused;
+    while (isUndeclared(outcome) && (await upgradeWaits.until(isOver, waiting)))
+      outcome = await this.#decideInTurn(type, command, entered);
+    return outcome;
   }
 
   async #decideInTurn(type: ResourceType, command: Command, entered: Entered): Promise<WriteOutcome> {

@@ -18,8 +18,8 @@ const ui = '^src/sdk/ui\\.ts$';
 const consoleKit = '^src/sdk/console/';
 /** What plugins' tests import: it starts a server, and no server knows it. */
 const harness = '^src/sdk/testing(-client)?\\.ts$';
-/** The substitute for `ledgerplane/plugin` in the process of a check, which loads the module by its URL. */
-const checked = '^src/plugin/check/check-api\\.ts$';
+/** The module to which `ledgerplane/plugin` resolves in plugins. It is loaded by its URL. */
+const recording = '^src/plugin/errors/recording-api\\.ts$';
 /** The client: programs and pages import it, and it runs where nothing of the server is. */
 const client = '^src/client/';
 /** What runs steps, one at a time for each key. It knows no objects, and no server. */
@@ -54,7 +54,7 @@ module.exports = {
       from: { path: '^src/main\\.ts$' },
       to: {
         path: '^(src|projections|reconcilers)/',
-        pathNot: [ui, consoleKit, harness, client, checked],
+        pathNot: [ui, consoleKit, harness, client, recording],
         reachable: false,
       },
     },

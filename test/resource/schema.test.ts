@@ -191,7 +191,7 @@ test('an unusable schema is refused with its violation', async (t) => {
     [{ type: 'array' }, /type: must be "object"/],
     [{ $schema: 'http://json-schema.org/draft-07/schema#' }, /\$schema: must be/],
     [{ properties: { metadata: {} } }, /properties\.metadata: must not be declared/],
-    [spec({ type: 'strnig' }), /^properties\.spec\.type: "strnig" is not a type of JSON Schema; did you mean "string"\?$/],
+    [spec({ type: 'strnig' }), /^properties\.spec\.type: "strnig" is not a type of .*; did you mean "string"\?$/],
     [
       spec({ anyOf: [{ maxLength: '3' }] }),
       /^properties\.spec\.anyOf\[0\]\.maxLength: must be of type integer, is "3"$/,

@@ -19,7 +19,7 @@ import { noRules, type WriteRules } from '../../src/write/rules.ts';
 import { HeldBytes } from '../../src/write/admission/held-bytes.ts';
 import type { WriteRates } from '../../src/write/admission/writer.ts';
 import { Writers } from '../../src/write/admission/writers.ts';
-import { UpgradeWaits } from '../../src/write/upgrade-waits.ts';
+import { UpgradeWaits } from '../../src/write/admission/upgrade-waits.ts';
 import { FakeClock } from './clocks/fake-clock.ts';
 import { domain, widgets } from './given.ts';
 import { idOf } from './id-of.ts';

@@ -3,13 +3,17 @@ import { stackOf } from '../../../src/base/error-message.ts';
 import type { Migrated } from '../../../src/command/upgrade/migrate.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import { SlowCalls, type SlowCallsDependencies } from '../../../src/command/hooks/slow-calls.ts';
-import { functionStack } from '../../../src/plugin/errors/function-place.ts';
 import type { ObjectFailure } from './migration-task.ts';
 
 type Step = {
   readonly type: ResourceType;
   readonly id: string;
 };
+export type StepWatchDependencies = SlowCallsDependencies & {
+  /** Returns a stack with the place of a function in its source, or ''. */
+  readonly functionStack: (declared: unknown) => string;
+};
+
 type FailedStep = Step & {
   readonly name: string;
   /** The function, as the plugin declares it. */
@@ -28,14 +32,14 @@ export type SlowSteps = {
 
 /** Measures the steps of migrations, and logs the first failure of each migration. */
 export class StepWatch {
-  readonly #dependencies: SlowCallsDependencies;
+  readonly #dependencies: StepWatchDependencies;
   readonly #slow: SlowCalls<Omit<SlowSteps, 'slow'> & { readonly type: string }>;
   /** The plugin of each migration with a logged failure, by plugin and migration. */
   readonly #failing = new Map<string, string>();
 
   readonly #places = new WeakMap<object, string>();
 
-  constructor(dependencies: SlowCallsDependencies) {
+  constructor(dependencies: StepWatchDependencies) {
     this.#dependencies = dependencies;
     this.#slow = new SlowCalls(dependencies, 'a step of a migration');
   }
@@ -64,7 +68,7 @@ export class StepWatch {
     if (!isObject(declared) && typeof declared !== 'function') return undefined;
     const known = this.#places.get(declared);
     if (known !== undefined) return known;
-    const place = functionStack(declared);
+    const place = this.#dependencies.functionStack(declared);
     this.#places.set(declared, place);
     return place;
   }

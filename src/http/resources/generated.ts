@@ -24,7 +24,7 @@ import { answerScale } from './scale.ts';
 import { nothingWritten, problem, warningHeaders } from '../problem.ts';
 import { writeInForm } from '../representation/requested-form.ts';
 import { nothingHere, type Route } from '../route-table.ts';
-import type { UpgradeWaits } from '../../write/upgrade-waits.ts';
+import type { UpgradeWaits } from '../../write/admission/upgrade-waits.ts';
 
 /** The path does not belong to a generated API, or does not accept the method. `allow` lists the accepted methods. */
 export type NotServed = {

@@ -1,3 +1,6 @@
+import type { Slices } from '../../base/slices.ts';
+import type { Steps } from '../../base/steps.ts';
+
 /** The stored objects of a type that break its schema or its hook `validate`. */
 export type InvalidObjects = {
   /** The plural and group of the type. */
@@ -11,6 +14,15 @@ export type InvalidObjects = {
     /** The stack of the error that a hook threw. */
     readonly trace?: string | undefined;
   };
+};
+
+/** Runs code of plugins, and interrupts code that does not return. */
+export type LimitedRuns = {
+  /** Runs the steps to the end in slices. Resolves with false if a step does not return. */
+  inSlices(steps: Steps<unknown>, slices: Pick<Slices, 'isOver' | 'next'>): Promise<boolean>;
+  /** Returns false if the call does not return. */
+  call(run: () => void): boolean;
+  readonly limitMs: number;
 };
 
 /** The results of the leader's checks of stored objects. */

@@ -97,12 +97,13 @@ export function describe(error: unknown): string {
 let areHooksInstalled = false;
 
 /**
- * Makes `ledgerplane/plugin` resolvable outside the platform's package. The hooks are installed late, before the first plugin that is not bundled, because they are slow in old
- * versions of Node. Before Node 22.15, hooks run in a separate thread, and each import needs a round trip.
+ * Makes `ledgerplane/plugin` resolvable outside the platform's package. The hooks are installed late, before the first
+ * plugin that is not bundled, because they are slow in old versions of Node. Before Node 22.15, hooks run in a separate
+ * thread, and each import needs a round trip.
  */
 export function installModuleHooks(): void {
   if (areHooksInstalled) return;
-  const apiUrl = new URL('../api/recording-api.js', import.meta.url).href;
+  const apiUrl = new URL('../errors/recording-api.js', import.meta.url).href;
   areHooksInstalled = true;
   if ('registerHooks' in nodeModule && typeof nodeModule.registerHooks === 'function') {
     Reflect.apply(nodeModule.registerHooks, undefined, [{ resolve: resolveApiAt(apiUrl) }]);

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { UnreturnedError, withinTime } from '../../command/upgrade/limited-steps.ts';
+import { UnreturnedError, withinTime } from '../packages/limited-steps.ts';
 import { migrationStepMsMax } from '../../limits/plugins.ts';
 import { interruptedConversion } from '../../resource/type/versions/convert.ts';
 import type { JsonValue } from '../../resource/object/object.ts';

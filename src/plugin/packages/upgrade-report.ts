@@ -15,7 +15,7 @@ import type { MountedMigration } from '../api/migration-mounts.ts';
 import { functionStack } from '../errors/function-place.ts';
 import type { TypeNames } from '../lifecycle/plugin-memory.ts';
 import { InvalidObjects, type InvalidObject } from './invalid-objects.ts';
-import { inLimitedSlices, UnreturnedError } from '../../command/upgrade/limited-steps.ts';
+import { inLimitedSlices, UnreturnedError } from './limited-steps.ts';
 import { compareTypes, type RemovedType, type TypeChanges } from '../../resource/type/type-changes.ts';
 
 export type ComparedVersions = {

@@ -26,7 +26,7 @@ import { WatchedConversions } from '../../write/conversion-watch.ts';
 import { WatchedHooks } from '../../write/hook-watch.ts';
 import type { SlowCallsDependencies } from '../../command/hooks/slow-calls.ts';
 import { Unsettled } from '../../write/unsettled.ts';
-import { UpgradeWaits, type UpgradeWaitsDependencies } from '../../write/upgrade-waits.ts';
+import { UpgradeWaits, type UpgradeWaitsDependencies } from '../../write/admission/upgrade-waits.ts';
 import { writeRates } from '../../write/admission/writer.ts';
 import { Writers } from '../../write/admission/writers.ts';
 import type { Stores } from './stores.ts';
@@ -87,7 +87,7 @@ function limitWriters(
 
 /** Composes the write path, the leader election, and the watch hub. */
 export function composeCore(config: Config, stores: Stores, options: CoreOptions): Core {
-  const { log, clock, signal, streamBounds } = options;
+  const { log, clock, signal } = options;
   const { eventLog, models, disk, accessTables } = stores;
   const { permissions, rules, secrets } = accessTables;
   const domain = config.platformDomain;
@@ -135,14 +135,7 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
     ...loggers,
     memory: new RequestMemory({ held, writers, clock }),
     patiently: patient(execute, { clock, signal }),
-    hub: new WatchHub({
-      feed: models,
-      reader: models,
-      log: eventLog,
-      clock,
-      outboxes: new Outboxes(clock, streamBounds),
-      report: logged(log, 'a watch failed'),
-    }),
+    hub: composeHub(stores, options),
     leadership: stores.isAlone
       ? alwaysLeading
       : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: logged(log, leaseUnreadable) }),
@@ -156,6 +149,17 @@ function composeUpgradeWaits({ models, registry }: Stores, dependencies: Upgrade
   registry.subscribe(waits.changed);
   registry.onReload(waits.changed);
   return waits;
+}
+
+function composeHub({ models, eventLog }: Stores, { log, clock, streamBounds }: CoreOptions): WatchHub {
+  return new WatchHub({
+    feed: models,
+    reader: models,
+    log: eventLog,
+    clock,
+    outboxes: new Outboxes(clock, streamBounds),
+    report: logged(log, 'a watch failed'),
+  });
 }
 
 function logged(log: Logger, message: string): (error: unknown) => void {

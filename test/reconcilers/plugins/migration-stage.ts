@@ -8,6 +8,7 @@ import type { Execute } from '../../../src/write/execute.ts';
 import { body, create, widgets, widgetType } from '../../support/given.ts';
 import { Leading } from '../../support/leading.ts';
 import { shown, Writing } from '../../support/writing.ts';
+import { functionStack } from '../../../src/plugin/errors/function-place.ts';
 
 type Given = { readonly metadata: { readonly name: string }; readonly spec: Readonly<Record<string, unknown>> };
 
@@ -44,6 +45,7 @@ export class MigrationStage {
       execute: through(execute),
       typeOf: () => this.#type,
       steps: new StepWatch({
+        functionStack,
         clock,
         warn: (_plugin, message, fields) => {
           this.lines.push([message, fields]);

@@ -2,6 +2,7 @@ import { test, type Test } from 'tap';
 
 import { ObjectChecks } from '../../../reconcilers/plugins/object-checks.ts';
 import { invalidReportMs } from '../../../src/limits/plugins.ts';
+import { limitedRuns } from '../../../src/plugin/packages/limited-steps.ts';
 import { TypeRegistry } from '../../../src/plugin/registry/type-registry.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import { body, create, merge, remove, widgets, widgetType } from '../../support/given.ts';
@@ -54,6 +55,7 @@ async function stageOf(t: Test, mayBreak: (type: ResourceType) => boolean = () =
     clock,
     mayBreak,
     isHeld: () => false,
+    limited: limitedRuns,
     onError: (error) => {
       reports.push(String(error));
     },

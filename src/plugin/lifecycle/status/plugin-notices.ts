@@ -165,7 +165,8 @@ function invalidNotices(invalid: readonly InvalidObjects[], placeOf: Running['pl
   if (invalid.length === 0) return [];
   const message = invalid.map(({ type, count, first: { name, pointer, detail, trace = '' } }) => {
     const objects = count === 1 ? '1 object breaks' : `${String(count)} objects break`;
-    return `${type}: ${objects} the schema, the first is ${JSON.stringify(name)}: ${`${pointer} ${detail}`.trim()}${placeOf(trace)}`;
+    const error = `${`${pointer} ${detail}`.trim()}${placeOf(trace)}`;
+    return `${type}: ${objects} the schema, the first is ${JSON.stringify(name)}: ${error}`;
   });
   return [{ type: 'ObjectsInvalid', reason: 'SchemaViolated', message: message.join('; ') }];
 }
@@ -199,8 +200,8 @@ function migrationNotices({ running, failures }: MigrationState, placeOf: Runnin
       type: 'MigrationFailing',
       reason: 'ObjectsFailing',
       message:
-        `${failures.map((failure) => failureText(failure, placeOf)).join('; ')}; correct the step in a new version of ` +
-        'the plugin, or change the objects',
+        `${failures.map((failure) => failureText(failure, placeOf)).join('; ')}; correct the step in a new version ` +
+        'of the plugin, or change the objects',
     });
   return notices;
 }

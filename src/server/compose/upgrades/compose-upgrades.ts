@@ -1,3 +1,5 @@
+import { functionStack } from '../../../plugin/errors/function-place.ts';
+import { limitedRuns } from '../../../plugin/packages/limited-steps.ts';
 import { randomUUID } from 'node:crypto';
 
 import { FailureLines } from '../../../../reconcilers/failure-lines.ts';
@@ -45,6 +47,7 @@ export function composeUpgrades(core: Core, objects: () => PluginObjects): Upgra
     clock,
     mayBreak: (type) => mayBreak(core, type),
     isHeld: ({ plugin }) => migrations.isBusy(plugin),
+    limited: limitedRuns,
     onError: (error, type) => {
       const message = 'could not check the stored objects of a type: invalid objects of the type are not reported';
       lines.failed(message, { key: type, attempts: 1 }, () => ({ type, error: String(error) }));
@@ -74,6 +77,7 @@ export function composeUpgrades(core: Core, objects: () => PluginObjects): Upgra
 function composeMigrations(core: Core, records: MigrationRecords): Pick<Upgrades, 'migrations' | 'steps'> {
   const { models, registry, leadership, patiently, loggerOf, edge } = core;
   const steps = new StepWatch({
+    functionStack,
     clock: edge.clock,
     warn: (plugin, message, fields) => {
       loggerOf(plugin).warn(message, fields);

@@ -1,4 +1,4 @@
-/** Writes during an upgrade of their plugin wait until the type is declared; their number, bytes and time are bounded. */
+/** Writes during an upgrade of their plugin wait until the type is declared, with bounds. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test, type Test } from 'tap';
 
@@ -8,7 +8,7 @@ import { encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName } from '../../src/log/log.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { Writer } from '../../src/write/admission/writer.ts';
-import { UpgradeWaits } from '../../src/write/upgrade-waits.ts';
+import { UpgradeWaits } from '../../src/write/admission/upgrade-waits.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { body, create, merge, widgets, widgetType } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';

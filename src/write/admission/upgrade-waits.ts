@@ -1,14 +1,14 @@
-import type { Clock, Timer } from '../base/clock.ts';
-import { EventLoopTurns } from '../base/event-loop-turns.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { EventLoopTurns } from '../../base/event-loop-turns.ts';
 import {
   upgradeLatelyMs,
   upgradeTurnMs,
   upgradeWaitMs,
   upgradeWaitsHeldBytesMax,
   upgradeWaitsMax,
-} from '../limits/writes.ts';
-import type { HeldBytes } from './admission/held-bytes.ts';
-import type { Writer } from './admission/writer.ts';
+} from '../../limits/writes.ts';
+import type { HeldBytes } from './held-bytes.ts';
+import type { Writer } from './writer.ts';
 
 export type UpgradeWaitsDependencies = {
   readonly clock: Clock;

@@ -3,6 +3,8 @@ import vm from 'node:vm';
 import type { Slices } from '../../base/slices.ts';
 import type { Steps } from '../../base/steps.ts';
 import { isObject } from '../../base/guards.ts';
+import { migrationStepMsMax } from '../../limits/plugins.ts';
+import type { LimitedRuns } from '../api/object-checks.ts';
 
 /** Code that was interrupted because it did not return in time. */
 export class UnreturnedError extends Error {}
@@ -52,4 +54,29 @@ export function withinTime<T>(call: () => T, limitMs: number): T {
   }
   if (result === undefined) throw new UnreturnedError();
   return result.value;
+}
+
+/** Interrupts code of plugins in the checks of stored objects. */
+export const limitedRuns: LimitedRuns = {
+  limitMs: migrationStepMsMax,
+  inSlices: async (steps, slices) => returns(async () => inLimitedSlices(steps, slices, migrationStepMsMax)),
+  call: (run) => {
+    try {
+      withinTime(run, migrationStepMsMax);
+      return true;
+    } catch (error) {
+      if (error instanceof UnreturnedError) return false;
+      throw error;
+    }
+  },
+};
+
+async function returns(run: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await run();
+    return true;
+  } catch (error) {
+    if (error instanceof UnreturnedError) return false;
+    throw error;
+  }
 }
