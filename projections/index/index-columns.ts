@@ -16,6 +16,8 @@ export type KeyColumn = {
   least(ordinal: number): IndexKey;
   /** The sort key of the object in descending order. */
   greatest(ordinal: number): IndexKey;
+  /** Compares the sort keys of two objects in ascending order. */
+  compare(one: number, other: number): number;
   set(ordinal: number, keys: readonly IndexKey[]): void;
 };
 
@@ -45,6 +47,12 @@ export class TextColumn implements KeyColumn {
     return this.#values[ordinal] ?? missingText;
   }
 
+  compare(one: number, other: number): number {
+    const a = this.least(one);
+    const b = this.least(other);
+    return a === b ? 0 : a < b ? -1 : 1;
+  }
+
   set(ordinal: number, keys: readonly IndexKey[]): void {
     this.put(ordinal, String(keys[0] ?? missingText));
   }
@@ -72,6 +80,12 @@ export class NumberColumn implements KeyColumn {
 
   greatest(ordinal: number): number {
     return this.#values[ordinal] ?? missingNumber;
+  }
+
+  compare(one: number, other: number): number {
+    const a = this.least(one);
+    const b = this.least(other);
+    return a === b ? 0 : a < b ? -1 : 1;
   }
 
   set(ordinal: number, keys: readonly IndexKey[]): void {
@@ -106,6 +120,12 @@ class MultiColumn implements KeyColumn {
 
   greatest(ordinal: number): IndexKey {
     return this.keys(ordinal).at(-1) ?? this.missing;
+  }
+
+  compare(one: number, other: number): number {
+    const a = this.least(one);
+    const b = this.least(other);
+    return a === b ? 0 : a < b ? -1 : 1;
   }
 
   set(ordinal: number, keys: readonly IndexKey[]): void {

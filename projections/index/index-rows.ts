@@ -111,6 +111,12 @@ export class IndexRows {
     return ownName < name ? -1 : ownName > name ? 1 : 0;
   }
 
+  /** Compares two objects as `compareTie` does. */
+  compare(one: number, other: number): number {
+    const compared = this.#created.compare(other, one);
+    return compared === 0 ? this.#names.compare(one, other) : compared;
+  }
+
   /** The ordinals of all objects. Call `live` only while no removed row is retained for an open view. */
   live(): Bits {
     const bits = emptyBits(this.#capacity).fill(0xffffffff);

@@ -39,22 +39,16 @@ export type OrderState = {
 };
 
 /** Whether the posting with `key`, at `offset` of `chunk`, is before the searched place. */
-export type IsBefore = (key: IndexKey, chunk: Chunk, offset: number) => boolean;
+type IsBefore = (key: IndexKey, chunk: Chunk, offset: number) => boolean;
 export type Spot = {
   readonly chunk: number;
   readonly offset: number;
 };
-export type Probe = Tie & { readonly key: IndexKey };
 /** Postings of one chunk, from one offset (inclusive) to another (exclusive). */
 export type Span = {
   readonly chunk: Chunk;
   readonly from: number;
   readonly to: number;
-};
-
-type PlaceInChunk = {
-  readonly chunk: Chunk;
-  readonly offset: number;
 };
 
 /** Reads an order. While a view of the index is open, writes do not change the data that this `OrderView` reads. */
@@ -76,28 +70,33 @@ export class OrderView {
 
   /** The first rank with a key that is equal to or greater than `key`. */
   lower(key: IndexKey): number {
-    return this.#rank(this.find((at) => at < key));
+    return this.#rank(this.#find((at) => at < key));
   }
 
   /** The first rank with a key that is greater than `key`. */
   upper(key: IndexKey): number {
-    return this.#rank(this.find((at) => at <= key));
+    return this.#rank(this.#find((at) => at <= key));
   }
 
   /** The first rank with a key that is greater than `prefix` and does not start with `prefix`. */
   beyondPrefix(prefix: string): number {
-    return this.#rank(this.find((key) => key < prefix || String(key).startsWith(prefix)));
+    return this.#rank(this.#find((key) => key < prefix || String(key).startsWith(prefix)));
   }
 
   /** The first rank after the place of `key` and `tie`. An object need not have this place. */
   after(key: IndexKey, tie: Tie): number {
-    const probe = { key, ...tie };
-    return this.#rank(this.find((at, chunk, offset) => this.compare(at, { chunk, offset }, probe) <= 0));
+    return this.#rank(
+      this.#find((at, chunk, offset) => {
+        const compared = compareKeys(at, key);
+        if (compared !== 0) return compared < 0;
+        return this.#rows.compareTie((chunk.ordinals[offset] ?? 0) & ordinalMask, tie) <= 0;
+      }),
+    );
   }
 
   /** The ordinal of the first posting with `key`; undefined if no posting has `key`. */
   first(key: IndexKey): number | undefined {
-    const { chunk: place, offset } = this.find((at) => at < key);
+    const { chunk: place, offset } = this.#find((at) => at < key);
     const chunk = this.#state.chunks[place];
     if (chunk === undefined || offset >= chunk.length || this.keyIn(chunk, offset) !== key) return undefined;
     return (chunk.ordinals[offset] ?? 0) & ordinalMask;
@@ -146,16 +145,11 @@ export class OrderView {
     }
   }
 
-  compare(key: IndexKey, { chunk, offset }: PlaceInChunk, probe: Probe): number {
-    if (key !== probe.key) return key < probe.key ? -1 : 1;
-    return this.#rows.compareTie((chunk.ordinals[offset] ?? 0) & ordinalMask, probe);
-  }
-
   /**
    * The place of the first posting for which `isBefore` is false; the end of the last chunk if there is no such
    * posting.
    */
-  find(isBefore: IsBefore): Spot {
+  #find(isBefore: IsBefore): Spot {
     const { chunks } = this.#state;
     let low = 0;
     let high = chunks.length;
@@ -175,6 +169,41 @@ export class OrderView {
       else to = middle;
     }
     return { chunk: low, offset: from };
+  }
+
+  /**
+   * The place of a posting, or the place at which it is to be inserted. The posting's row must have the key. Compares
+   * rows by their ordinals, because numbers that functions return are allocated.
+   */
+  placeOf(posting: number, key: IndexKey): Spot {
+    const { chunks } = this.#state;
+    const ordinal = posting & ordinalMask;
+    let low = 0;
+    let high = chunks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const chunk = chunks[middle];
+      if (chunk !== undefined && this.#isBefore(chunk, chunk.length - 1, ordinal, key)) low = middle + 1;
+      else high = middle;
+    }
+    const chunk = chunks[low];
+    if (chunk === undefined) return { chunk: Math.max(0, low - 1), offset: chunks[low - 1]?.length ?? 0 };
+    let from = 0;
+    let to = chunk.length - 1;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (this.#isBefore(chunk, middle, ordinal, key)) from = middle + 1;
+      else to = middle;
+    }
+    return { chunk: low, offset: from };
+  }
+
+  /** Whether the posting at `offset` of `chunk` is before the row at `ordinal`, which has the key. */
+  #isBefore(chunk: Chunk, offset: number, ordinal: number, key: IndexKey): boolean {
+    const at = (chunk.ordinals[offset] ?? 0) & ordinalMask;
+    const compared =
+      chunk.keys === undefined ? (this.#column?.compare(at, ordinal) ?? 0) : compareKeys(chunk.keys[offset] ?? '', key);
+    return (compared === 0 ? this.#rows.compare(at, ordinal) : compared) < 0;
   }
 
   #rank({ chunk, offset }: Spot): number {
@@ -205,4 +234,8 @@ export class OrderView {
     this.#state.starts = starts;
     return starts;
   }
+}
+
+function compareKeys(one: IndexKey, other: IndexKey): number {
+  return one === other ? 0 : one < other ? -1 : 1;
 }

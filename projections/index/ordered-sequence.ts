@@ -2,7 +2,7 @@ import type { Steps } from '../../src/base/steps.ts';
 import type { IndexKey } from '../../src/resource/type/index-entry.ts';
 import type { KeyColumn } from './index-columns.ts';
 import type { IndexRows } from './index-rows.ts';
-import { ordinalMask, OrderView, type Chunk, type IsBefore, type OrderState, type Spot } from './order-view.ts';
+import { ordinalMask, OrderView, type Chunk, type OrderState, type Spot } from './order-view.ts';
 
 export const chunkPostingsMax = 512;
 /** The maximum number of postings in a chunk after a load. With free space, the first writes split few chunks. */
@@ -53,18 +53,18 @@ export class OrderedSequence {
   /** Inserts a posting. Call `insert` after the keys of the posting's row were set. */
   insert(posting: number, key: IndexKey): void {
     const state = this.#written();
-    const { at, offset } = this.#roomAt(this.#view.find(this.#beforeProbe(posting, key)));
+    const { at, offset } = this.#roomAt(this.#view.placeOf(posting, key));
     at.ordinals.copyWithin(offset + 1, offset, at.length);
     at.ordinals[offset] = posting;
     at.keys?.splice(offset, 0, sharedKey(at.keys, offset, key));
     at.length += 1;
-    this.#sealed(at);
+    if (offset === at.length - 1) this.#sealed(at);
     state.size += 1;
   }
 
   /** Removes a posting. Call `remove` before the keys of the posting's row are changed. */
   remove(posting: number, key: IndexKey): void {
-    const { chunk: place, offset } = this.#view.find(this.#beforeProbe(posting, key));
+    const { chunk: place, offset } = this.#view.placeOf(posting, key);
     if (this.#state.chunks[place]?.ordinals[offset] !== posting)
       throw new Error(
         `invariant violated: an order lacks the key ${JSON.stringify(key)} of its row ` +
@@ -76,13 +76,8 @@ export class OrderedSequence {
     chunk.keys?.splice(offset, 1);
     chunk.length -= 1;
     state.size -= 1;
-    this.#sealed(chunk);
+    if (offset === chunk.length) this.#sealed(chunk);
     if (chunk.length < chunkPostingsMax / 4) this.#shrink(place);
-  }
-
-  #beforeProbe(posting: number, key: IndexKey): IsBefore {
-    const probe = { key, ...this.#rows.tie(posting & ordinalMask) };
-    return (at, chunk, offset) => this.#view.compare(at, { chunk, offset }, probe) < 0;
   }
 
   /** Returns the state for writing: a copy if an open view reads the state. */

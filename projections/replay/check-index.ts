@@ -7,7 +7,6 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { encodeEntry, isEntryUnder } from '../index/entry-codec.ts';
 import { presentOf } from '../index/index-entries.ts';
 import { labelTerm, markedPosting, type OrdersView } from '../index/index-orders.ts';
-import type { Tie } from '../index/index-rows.ts';
 import { ordinalMask, type OrderView } from '../index/order-view.ts';
 import { decodeRow, entryOfRow, sourceOfRow } from '../row.ts';
 
@@ -161,7 +160,7 @@ type Ordered = {
 };
 
 function* orderProblem({ rows }: OrdersView, sequence: OrderView, { table, belongs = () => true }: Ordered): Found {
-  let before: (Tie & { readonly key: IndexKey }) | undefined;
+  let before: { readonly key: IndexKey; readonly ordinal: number } | undefined;
   for (const { chunk, from, to } of sequence.spans(0, sequence.size)) {
     for (let offset = from; offset < to; offset += 1) {
       const posting = chunk.ordinals[offset] ?? 0;
@@ -170,9 +169,9 @@ function* orderProblem({ rows }: OrdersView, sequence: OrderView, { table, belon
       const name = rows.name(ordinal);
       if (!belongs(ordinal, key, posting))
         return { table, key: name, detail: 'a posting does not belong to the object' };
-      if (before !== undefined && sequence.compare(key, { chunk, offset }, before) <= 0)
+      if (before !== undefined && (key === before.key ? rows.compare(ordinal, before.ordinal) <= 0 : key < before.key))
         return { table, key: name, detail: 'a posting of the object is out of order' };
-      before = { key, ...rows.tie(ordinal) };
+      before = { key, ordinal };
       yield;
     }
   }
