@@ -127,26 +127,35 @@ export class TypeIndex {
 
   #insertInto(place: number, ordinal: number): void {
     const sequence = this.#orders.byIndex[place];
-    for (const [posting, key] of this.#postings(place, ordinal)) sequence?.insert(posting, key);
+    this.#eachPosting(place, ordinal, (posting, key) => {
+      sequence?.insert(posting, key);
+    });
   }
 
   #removeFrom(place: number, ordinal: number): void {
     const sequence = this.#orders.byIndex[place];
-    for (const [posting, key] of this.#postings(place, ordinal)) sequence?.remove(posting, key);
+    this.#eachPosting(place, ordinal, (posting, key) => {
+      sequence?.remove(posting, key);
+    });
   }
 
-  #postings(place: number, ordinal: number): readonly (readonly [posting: number, key: IndexKey])[] {
+  #eachPosting(place: number, ordinal: number, take: (posting: number, key: IndexKey) => void): void {
     const column = this.#orders.rows.columns[place];
-    if (column === undefined) return [];
-    if (this.#orders.multi[place] !== true) return [[ordinal, column.least(ordinal)]];
+    if (column === undefined) return;
+    if (this.#orders.multi[place] !== true) {
+      take(ordinal, column.least(ordinal));
+      return;
+    }
     const keys = column.keys(ordinal);
-    return keys.length === 0
-      ? [[markedPosting(ordinal, 0, 1), column.missing]]
-      : keys.map((key, at) => [markedPosting(ordinal, at, keys.length), key]);
+    if (keys.length === 0) take(markedPosting(ordinal, 0, 1), column.missing);
+    for (let at = 0; at < keys.length; at++) take(markedPosting(ordinal, at, keys.length), keys[at] ?? column.missing);
   }
 
   #terms(ordinal: number): readonly string[] {
-    return Object.entries(this.#orders.rows.labels(ordinal)).map(([key, value]) => labelTerm(key, value));
+    const labels = this.#orders.rows.labels(ordinal);
+    const terms: string[] = [];
+    for (const key in labels) terms.push(labelTerm(key, labels[key] ?? ''));
+    return terms;
   }
 }
 
