@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
+import { TextColumn } from '../../../projections/index/index-columns.ts';
 import { IndexRows } from '../../../projections/index/index-rows.ts';
 import { sortedByNumber, sortedByText } from '../../../projections/index/index-sort.ts';
 import { atOnce, strideMax } from '../../../src/base/steps.ts';
@@ -85,6 +86,38 @@ test('after any insertions and removals every way to read the postings returns t
         }, 'a missing entry cannot be removed');
       },
     ),
+    { numRuns },
+  );
+  t.end();
+});
+
+test('orders of texts, of keys in postings and without keys stay sorted through any insertions and removals', (t) => {
+  const word = fc.constantFrom(...texts, 'a', 'b', 'z');
+  const someWords = fc.array(word, { minLength: 1, maxLength: 3 * chunkPostingsMax, size: 'max' });
+  fc.assert(
+    fc.property(someWords, fc.constantFrom('text', 'posting', 'none'), (words, kind) => {
+      const { rows } = rowsWith(words.map((_, index) => index));
+      const column = new TextColumn();
+      words.forEach((text, ordinal) => {
+        column.put(ordinal, text);
+      });
+      const sequence = new OrderedSequence(rows, kind === 'text' ? { kind: 'column', column } : { kind });
+      const keyOf = (ordinal: number): string | number => (kind === 'none' ? 0 : words[ordinal]!);
+      const inOrder = (one: number, other: number): number => {
+        const [a, b] = [keyOf(one), keyOf(other)];
+        return a === b ? rows.compareTie(one, rows.tie(other)) : a < b ? -1 : 1;
+      };
+      const ordinals = words.map((_, ordinal) => ordinal);
+      for (const ordinal of ordinals) sequence.insert(ordinal, keyOf(ordinal));
+      t.same(contents(sequence), ordinals.toSorted(inOrder));
+      for (const ordinal of ordinals) if (ordinal % 3 !== 0) sequence.remove(ordinal, keyOf(ordinal));
+      const kept = ordinals.filter((ordinal) => ordinal % 3 === 0).sort(inOrder);
+      t.same(contents(sequence), kept);
+      for (const key of ['a', '', 0]) {
+        const isLess = (ordinal: number): boolean => keyOf(ordinal) < key;
+        if (typeof key === typeof keyOf(0)) t.equal(sequence.view.lower(key), kept.filter(isLess).length);
+      }
+    }),
     { numRuns },
   );
   t.end();
