@@ -138,6 +138,7 @@ function definitionOf(spec: IndexSpec): IndexDefinition {
     indexFunc === undefined
       ? (object: ResourceObject) => valueAt(object, path)
       : (object: ResourceObject) => indexFunc(frozen(object));
+  const keyed = { name, type, multi, isComputed: indexFunc !== undefined };
   return {
     name,
     type,
@@ -145,7 +146,7 @@ function definitionOf(spec: IndexSpec): IndexDefinition {
     unique,
     multi,
     fingerprint: fingerprintOf([spec]),
-    keysOf: (object) => keysOf({ name, type, multi, isComputed: indexFunc !== undefined }, () => indexedValue(object)),
+    keysOf: (object) => keysOf(keyed, indexedValue, object),
     keyOf: (operand) => keyOfText(type, operand),
   };
 }

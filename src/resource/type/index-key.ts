@@ -41,8 +41,22 @@ const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/u;
 const timestamp =
   /^(\d{4}-\d{2}-(\d{2}))[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/u;
 
-/** Returns the epoch milliseconds of an RFC 3339 timestamp, truncated to milliseconds; undefined for any other text. */
+let lastText = '';
+let lastMs: number | undefined;
+
+/**
+ * Returns the epoch milliseconds of an RFC 3339 timestamp, truncated to milliseconds; undefined for any other text.
+ * Caches the last result, since a write reads the time of the new object more than once.
+ */
 export function timestampMs(text: string): number | undefined {
+  if (text !== lastText) {
+    lastMs = parsedMs(text);
+    lastText = text;
+  }
+  return lastMs;
+}
+
+function parsedMs(text: string): number | undefined {
   const parts = timestamp.exec(text);
   if (parts === null) return undefined;
   // The engine parses 30 February as a day in March, so the day of the parsed date is compared with the text.

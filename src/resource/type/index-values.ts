@@ -56,13 +56,13 @@ type Keyed = Pick<IndexDefinition, 'name' | 'type' | 'multi'> & { readonly isCom
 const none: readonly IndexKey[] = Object.freeze([]);
 
 /**
- * Returns the keys of the result of `evaluate`, sorted and without duplicates.
+ * Returns the keys of the result of `evaluate` for the object, sorted and without duplicates.
  *
  * @throws IndexValueError if `evaluate` throws, or if the result cannot be indexed.
  */
-export function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey[] {
+export function keysOf<T>(index: Keyed, evaluate: (object: T) => unknown, object: T): readonly IndexKey[] {
   try {
-    const value = evaluate();
+    const value = evaluate(object);
     if (value === undefined || value === null) return none;
     // Handles the rejection of a promise, because an unhandled rejection would end the process.
     if (value instanceof Promise) value.catch(() => undefined);
@@ -100,10 +100,11 @@ function manyKeys(index: Keyed, values: readonly unknown[]): readonly IndexKey[]
       index.isComputed,
     );
   }
-  const present = values.filter((value) => value !== undefined && value !== null);
-  if (present.length === 0) return none;
-  const keys = [...new Set(present.map((value) => keyOrThrow(index, value)))];
-  return keys.sort((a, b) => (a < b ? -1 : 1));
+  const keys: IndexKey[] = [];
+  for (const value of values) if (value !== undefined && value !== null) keys.push(keyOrThrow(index, value));
+  if (keys.length === 0) return none;
+  keys.sort((a, b) => (a === b ? 0 : a < b ? -1 : 1));
+  return keys.some((key, at) => at > 0 && key === keys[at - 1]) ? [...new Set(keys)] : keys;
 }
 
 function keyOrThrow(index: Keyed, value: unknown): IndexKey {
