@@ -1,9 +1,8 @@
 import { heldValues } from '../resource/type/held-values.ts';
-import { entryOf } from '../resource/type/index-definition.ts';
+import { entryOf, entryOfFact } from '../resource/type/index-definition.ts';
 import { IndexValueError } from '../resource/type/index-values.ts';
 import type { IndexEntry } from '../resource/type/index-entry.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
-import type { IndexDefinition } from '../resource/type/resource-type.ts';
 import type { ObjectEvent } from './event.ts';
 import type { Facts } from './facts.ts';
 import { invalid, type Refused } from './refuse.ts';
@@ -41,7 +40,7 @@ export function emit({ type, onceUnique }: Declared, { event, object, warnings }
     const entry = entryOf(type.indexes, object);
     return {
       ok: true,
-      event: { type: event, object, values: heldValues(type.indexes, object, onceUnique) },
+      event: { type: event, object, values: heldValues(type.indexes, entry.keys, onceUnique) },
       entry,
       object,
       warnings,
@@ -68,10 +67,10 @@ export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emi
   const emitted = emit({ type, onceUnique }, change);
   if (emitted.ok) return emitted;
   const { event, object, warnings } = change;
-  const able = type.indexes.filter((index) => takes(index, object));
+  const { keys } = entryOfFact(type.indexes, object);
   return {
     ok: true,
-    event: { type: event, object, values: heldValues(able, object, onceUnique) },
+    event: { type: event, object, values: heldValues(type.indexes, keys, onceUnique) },
     entry: undefined,
     object,
     warnings,
@@ -94,14 +93,4 @@ export function removalOf(object: ResourceObject): Removal {
   const { metadata } = object;
   const removed = { ...object, metadata: { ...metadata, version: metadata.version + 1 } };
   return { type: 'ObjectDeleted', object: removed, values: [] };
-}
-
-function takes(index: IndexDefinition, object: ResourceObject): boolean {
-  try {
-    index.keysOf(object);
-    return true;
-  } catch (error) {
-    if (error instanceof IndexValueError) return false;
-    throw error;
-  }
 }

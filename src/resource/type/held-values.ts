@@ -16,20 +16,23 @@ export type HeldValue = {
 };
 
 /**
- * Returns the unique values of `object` except `metadata.name`, in the order in which all writers take claims. Includes
- * the values of the indexes in `onceUnique`, which an earlier declaration declared unique.
- *
- * @throws IndexValueError if one of the indexes cannot index the object.
+ * Returns the unique values of an object except `metadata.name`, in the order in which all writers take claims.
+ * Includes the values of the indexes in `onceUnique`, which an earlier declaration declared unique. `keys` has the
+ * object's keys in each index of `indexes`.
  */
 export function heldValues(
   indexes: readonly IndexDefinition[],
-  object: ResourceObject,
+  keys: IndexEntry['keys'],
   onceUnique?: ReadonlySet<string>,
 ): readonly HeldValue[] {
-  return indexes
-    .filter(({ unique, name }) => (unique || onceUnique?.has(name) === true) && name !== nameIndex)
-    .flatMap((index) => index.keysOf(object).map((key) => heldValue(index, key)))
-    .sort((a, b) => compareTexts(a.index, b.index) || compareTexts(a.hash, b.hash));
+  const values: HeldValue[] = [];
+  for (let place = 0; place < indexes.length; place++) {
+    const index = indexes[place];
+    if (index === undefined || index.name === nameIndex) continue;
+    if (!index.unique && onceUnique?.has(index.name) !== true) continue;
+    for (const key of keys[place] ?? []) values.push(heldValue(index, key));
+  }
+  return values.sort((a, b) => compareTexts(a.index, b.index) || compareTexts(a.hash, b.hash));
 }
 
 /**
