@@ -20,6 +20,7 @@ export class EventStamps {
   readonly #lastEventTime: () => number;
   /** The last assigned time, in epoch milliseconds. */
   #last = 0;
+  #lastText = '';
 
   constructor({ clock, lastEventTime, agreement = new ClockAgreement(clock) }: EventStampsDependencies) {
     this.#clock = clock;
@@ -35,8 +36,16 @@ export class EventStamps {
 
   next(): string {
     const latest = this.#agreement.latest();
-    const before = [this.#last, this.#lastEventTime()].filter((time) => time <= latest);
-    this.#last = Math.max(this.#clock.now(), ...before);
-    return new Date(this.#last).toISOString();
+    const folded = this.#lastEventTime();
+    const next = Math.max(this.#clock.now(), atMost(this.#last, latest), atMost(folded, latest));
+    // Writes of the same millisecond share one text.
+    if (next !== this.#last || this.#lastText === '') this.#lastText = new Date(next).toISOString();
+    this.#last = next;
+    return this.#lastText;
   }
+}
+
+/** The time, or 0 if it is later than `latest`. */
+function atMost(time: number, latest: number): number {
+  return time <= latest ? time : 0;
 }
