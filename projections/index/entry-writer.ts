@@ -22,6 +22,7 @@ export const formNumbers = 1;
 export const formName = 2;
 export const formCreated = 3;
 
+const noKeys: readonly IndexKey[] = Object.freeze([]);
 const beyondLatin1 = /[^\u0000-\u00ff]/;
 
 /** Writes entries into a scratch buffer, so that encoding usually allocates only the record. */
@@ -39,22 +40,21 @@ export class EntryWriter {
     this.#bytes.writeDoubleLE(created, 4);
     this.#bytes[nameAt] = name.length;
     this.#at = nameAt + 1 + this.#bytes.write(name, nameAt + 1, 'latin1');
-    this.#block(() => {
-      this.#labels(labels);
-    });
-    this.#varint(keys.length);
-    for (const each of keys)
-      this.#block(() => {
-        this.#keys(entry, each);
-      });
-    return Buffer.from(this.#bytes.subarray(0, this.#at));
-  }
-
-  #labels(labels: IndexEntry['labels']): void {
-    for (const [key, value] of Object.entries(labels)) {
+    let start = this.#beginBlock();
+    for (const key in labels) {
       this.#text(key);
-      this.#text(value);
+      this.#text(labels[key] ?? '');
     }
+    this.#endBlock(start);
+    this.#varint(keys.length);
+    for (let index = 0; index < keys.length; index++) {
+      start = this.#beginBlock();
+      this.#keys(entry, keys[index] ?? noKeys);
+      this.#endBlock(start);
+    }
+    const record = Buffer.allocUnsafe(this.#at);
+    this.#bytes.copy(record, 0, 0, this.#at);
+    return record;
   }
 
   #keys({ name, created }: IndexEntry, keys: readonly IndexKey[]): void {
@@ -64,19 +64,23 @@ export class EntryWriter {
     else if (keys.length === 1 && first === created) this.#byte(formCreated);
     else {
       this.#byte(typeof first === 'string' ? formTexts : formNumbers);
-      for (const key of keys) {
+      for (let at = 0; at < keys.length; at++) {
+        const key = keys[at];
         if (typeof key !== typeof first) throw new TypeError('the keys of one index must be of one type');
         if (typeof key === 'string') this.#text(key);
-        else this.#number(key);
+        else if (key !== undefined) this.#number(key);
       }
     }
   }
 
-  /** Runs `write`, and puts the length of the output (a varint) before the output. */
-  #block(write: () => void): void {
+  /** Begins a block: a varint of the block's length, then its contents. Returns the start of the block. */
+  #beginBlock(): number {
     const start = this.#at;
     this.#byte(0);
-    write();
+    return start;
+  }
+
+  #endBlock(start: number): void {
     const length = this.#at - start - 1;
     if (length < 0x80) {
       this.#bytes[start] = length;
