@@ -22,7 +22,10 @@ export type Attempted = {
 };
 
 /** Repeats the attempt until the write succeeds or is refused. Refuses the write after `writeAttemptsMax` attempts. */
-export async function retryAttempts(attempt: () => Promise<Attempt>, attempted: Attempted): Promise<WriteOutcome> {
+export async function retryAttempts(
+  attempt: () => Attempt | Promise<Attempt>,
+  attempted: Attempted,
+): Promise<WriteOutcome> {
   const { redraw } = attempted;
   let draws = 1;
   let losses = 0;

@@ -25,7 +25,7 @@ export type Execute = (type: ResourceType, command: Command, context: WriteConte
  */
 export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
   const door = new WriteDoor(dependencies);
-  return async (type, command, context) => door.execute(type, command, context);
+  return (type, command, context) => door.execute(type, command, context);
 }
 
 type Entered = Pick<Given, 'context' | 'admitted' | 'asked'>;
@@ -102,7 +102,7 @@ class WriteDoor {
       : undefined;
     try {
       const outcome = await retryAttempts(
-        async () => {
+        () => {
           const current = currentType(this.#dependencies, requested);
           if (!current.ok) return current;
           given.asked = current.asked;
@@ -113,8 +113,8 @@ class WriteDoor {
       if (!outcome.ok || given.asked === undefined) return outcome;
       return { ...outcome, bytes: versionedAnswer(outcome.bytes, given.asked) };
     } finally {
-      await given.intent?.end();
-      await given.guard?.end();
+      if (given.intent !== undefined) await given.intent.end();
+      if (given.guard !== undefined) await given.guard.end();
     }
   }
 }

@@ -24,11 +24,11 @@ export class LogUnreadableError extends Error {}
  */
 export function retryingLog(log: EventLog, clock: Clock): RetryingLog {
   return {
-    append: async (...call) => {
-      let outcome = await log.append(...call);
+    append: async (stream, events, expected) => {
+      let outcome = await log.append(stream, events, expected);
       for (let attempt = 1; !outcome.ok && outcome.reason === 'unknown' && attempt < writeAttemptsMax; attempt += 1) {
         await delay(clock, Math.min(2 ** attempt, 250));
-        outcome = await log.append(...call);
+        outcome = await log.append(stream, events, expected);
       }
       return outcome;
     },
