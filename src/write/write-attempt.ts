@@ -28,7 +28,13 @@ import { EventStamps } from './event-stamps.ts';
 import { baseOf, storedIn, streamOf, type Target } from './target.ts';
 import type { StreamQueues } from './stream-queues.ts';
 import { ReferenceChecks } from './references/reference-checks.ts';
-import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './unique/unique-values.ts';
+import {
+  claimValues,
+  heldOnItsWayOut,
+  storedHolder,
+  type StoredHolder,
+  type ValuesRefused,
+} from './unique/unique-values.ts';
 
 /** Attempts of commands. An attempt reads the state, decides, claims unique values and appends. */
 export class WriteAttempts {
@@ -159,11 +165,10 @@ export class WriteAttempts {
     if (!dryRun) this.#dependencies.disk?.take(bytes);
     const refused = await this.#references.check(target, referring, writing);
     if (refused !== undefined) return refused;
-    const stored = await this.#refuseStored(target, decision, { subject, by });
+    const stored = await this.#refuseStored(target, decision, writing);
     if (stored !== undefined) return stored;
-    const { type } = target;
-    const mayLack = heldOnItsWayOut(type, storedIn(target), decision.object);
-    const wanted = { ...baseOf(target), type, event: decision.event, metadata, by, dryRun, mayLack };
+    const mayLack = heldOnItsWayOut(target.type, storedIn(target), decision.object);
+    const wanted = { ...baseOf(target), type: target.type, event: decision.event, metadata, by, dryRun, mayLack };
     const charge = (claims: number): ReturnType<Admitted['charge']> => admitted.charge(claims * smallEventBytes);
     const owe = (claims: number): void => {
       admitted.owe(claims * smallEventBytes);
@@ -183,24 +188,26 @@ export class WriteAttempts {
   }
 
   /** Refuses a value that another object holds without a claim, if the log confirms the other object's state. */
-  async #refuseStored(
-    target: Target,
-    { entry }: Made,
-    { subject, by }: { readonly subject: Subject; readonly by: DecidedBy },
-  ): Promise<Attempt | undefined> {
+  #refuseStored(target: Target, { entry }: Made, { given, by }: Writing): Promise<Attempt | undefined> | undefined {
     const { type, name } = target;
-    const before = storedIn(target);
-    const holder = await storedHolder(
-      { log: this.#log, reader: this.#dependencies.reader },
-      { type, name, before, after: entry, by },
-    );
+    const ports = { log: this.#log, reader: this.#dependencies.reader };
+    const seeking = storedHolder(ports, { type, name, before: storedIn(target), after: entry, by });
+    return seeking && this.#refuseHeld(target, seeking, given.context);
+  }
+
+  async #refuseHeld(
+    target: Target,
+    seeking: Promise<StoredHolder | undefined>,
+    { subject }: WriteContext,
+  ): Promise<Attempt | undefined> {
+    const holder = await seeking;
     if (holder === undefined) return undefined;
-    const stream = streamOf(type, holder.name);
+    const stream = streamOf(target.type, holder.name);
     const head = await this.#log.readLast(stream);
     if (head !== undefined && head.revision > holder.revision) return this.#folded.reach(head.position);
     return this.#folded.confirm(
       target,
-      refuseTaken({ type, value: holder.value, holder: stream }, subject, this.#dependencies.rules),
+      refuseTaken({ type: target.type, value: holder.value, holder: stream }, subject, this.#dependencies.rules),
     );
   }
 

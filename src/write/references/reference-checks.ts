@@ -123,10 +123,16 @@ export class ReferenceChecks {
 
   /**
    * Refuses a write that names missing objects or too many objects, and a deletion that a reference forbids. Then
-   * announces the needed intent, and waits while pending writes exclude this write. Returns undefined if nothing
-   * prevents the append.
+   * announces the needed intent, and waits while pending writes exclude this write. Returns or resolves to undefined if
+   * nothing prevents the append.
    */
-  async check(target: Target, read: CheckedReferences, writing: Writing): Promise<Attempt | undefined> {
+  check(target: Target, read: CheckedReferences, writing: Writing): Promise<Attempt | undefined> | undefined {
+    const { decision, excess, missing, intent } = read;
+    const isFree = excess === undefined && missing.length === 0 && intent === undefined;
+    return isFree && !isMarking(target, decision) ? undefined : this.#checkAll(target, read, writing);
+  }
+
+  async #checkAll(target: Target, read: CheckedReferences, writing: Writing): Promise<Attempt | undefined> {
     const { folded } = this.#dependencies;
     const { subject, dryRun } = writing.given.context;
     const { decision, excess, missing, intent, held } = read;

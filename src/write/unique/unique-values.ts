@@ -64,11 +64,17 @@ const allClaimed: ValuesClaimed = { outcome: 'claimed', lacking: [] };
  * Claims the unique values that the event adds. A dry run only checks the values. If one value is refused, the claims
  * of this call are released, except for claims under which another append may succeed.
  */
-export async function claimValues(
+export function claimValues(
+  dependencies: ValuesDependencies,
+  wanted: ValuesWanted,
+): ValuesClaimed | Promise<ValuesClaimed | ValuesRefused> {
+  return wanted.event.values.length === 0 ? allClaimed : claimGained(dependencies, wanted);
+}
+
+async function claimGained(
   dependencies: ValuesDependencies,
   wanted: ValuesWanted,
 ): Promise<ValuesClaimed | ValuesRefused> {
-  if (wanted.event.values.length === 0) return allClaimed;
   const { dryRun } = wanted;
   const gained = await newlyHeld(dependencies, wanted);
   if (gained.values.length === 0) return allClaimed;
@@ -218,16 +224,20 @@ export type ValuesGained = {
 export type StoredHolder = { readonly value: HeldValue; readonly name: string; readonly revision: StreamRevision };
 
 type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
+type HolderPorts = { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader };
 
 /**
  * Returns another object that has one of the added values without a claim; undefined without such an object. Until a
  * unique index is enforced, objects from before may have values without claims. The object is found in the read model,
  * so the caller must confirm the returned revision by a read of the log (consistency protocol, 1).
  */
-export async function storedHolder(
-  { log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader },
-  gained: ValuesGained,
-): Promise<StoredHolder | undefined> {
+export function storedHolder(ports: HolderPorts, gained: ValuesGained): Promise<StoredHolder | undefined> | undefined {
+  return gained.type.indexes.some((index) => mayBeUnclaimed(index, gained.by))
+    ? findStoredHolder(ports, gained)
+    : undefined;
+}
+
+async function findStoredHolder({ log, reader }: HolderPorts, gained: ValuesGained): Promise<StoredHolder | undefined> {
   for (const found of otherHolders(reader, gained)) {
     const claimant = await claimantOf(log, { type: gained.type.key, value: found.value });
     if (claimant !== streamOf(gained.type, found.name)) return found;
