@@ -1,4 +1,11 @@
-import { correlationIn, decodeEvent, isObjectEvent, requestIn, type DecodedEvent } from '../src/log/event-codec.ts';
+import {
+  correlationIn,
+  decodeEvent,
+  isObjectEvent,
+  releaseDecoded,
+  requestIn,
+  type DecodedEvent,
+} from '../src/log/event-codec.ts';
 import { referencesOf } from '../src/log/event-references.ts';
 import type { DomainEvent } from '../src/command/event.ts';
 import { LogCorruptError, LogReplacedError } from '../src/log/log.ts';
@@ -62,7 +69,11 @@ const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
  * @throws LogReplacedError if the event starts a newer epoch, or names another log.
  */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
-  if (isOfObject(recorded)) return foldObject(recorded, writer, known);
+  if (isOfObject(recorded)) {
+    const change = foldObject(recorded, writer, known);
+    releaseDecoded(recorded);
+    return change;
+  }
   foldOther(recorded, writer, known);
   return undefined;
 }

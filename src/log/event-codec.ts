@@ -21,17 +21,8 @@ export type DecodedEvent = {
   readonly objectStart: number;
   /** The offset after `"metadata":{`, where `"resourceVersion":"…",` is inserted; -1 without an object. */
   readonly spliceAt: number;
-  /** The object's index entry. Like all following members, undefined if the event was read from storage. */
+  /** The object's index entry; undefined if the event was read from storage. */
   readonly indexed: KnownEntry | undefined;
-  /** The time in the event's metadata. */
-  readonly time: string | undefined;
-  /** The revision of the type declaration that the decision used. */
-  readonly declared?: number | undefined;
-  readonly correlationId?: string | undefined;
-  readonly requestId?: string | undefined;
-  readonly actor?: string | undefined;
-  /** The user for which a plugin wrote the event. */
-  readonly onBehalfOf?: string | undefined;
 };
 
 type ObjectOffsets = Pick<DecodedEvent, 'objectStart' | 'spliceAt'>;
@@ -41,12 +32,21 @@ export type KnownEntry = { readonly fingerprint: string; readonly entry: IndexEn
 const separator = Buffer.from(',"object":');
 const metadataOpening = Buffer.from('"metadata":{');
 
+/** What this process knows of an event that it has encoded. */
+type Known = ObjectOffsets & {
+  readonly metadata: EventMetadata;
+  /** Undefined after `releaseDecoded`. */
+  decoded: DecodedEvent | undefined;
+  /** A result of `answerBytes` that was used once. */
+  answer: { readonly resourceVersion: string; readonly bytes: Buffer } | undefined;
+};
+
 /**
- * The property of `data` in which `encodeEvent` stores the decoded event. A subscription that delivers the same `data`
- * need not parse the event. A WeakMap would take more time in garbage collections.
+ * The property of `data` in which `encodeEvent` stores what it knows. A subscription that delivers the same `data` need
+ * not parse the event. A WeakMap would take more time in garbage collections.
  */
-const written = Symbol('decoded');
-type Written = Uint8Array & { [written]?: DecodedEvent };
+const written = Symbol('written');
+type Written = Uint8Array & { [written]?: Known };
 
 export function encodeEvent(
   id: string,
@@ -55,15 +55,25 @@ export function encodeEvent(
   indexed?: KnownEntry,
 ): ProposedEvent {
   const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
-  const { time, declared, actor, onBehalfOf, requestId, $correlationId: correlationId } = metadata;
-  data[written] = withOffsets(event, data, { indexed, time, declared, correlationId, requestId, actor, onBehalfOf });
+  const decoded = decodedOf(event, data, indexed);
+  const { objectStart, spliceAt } = decoded;
+  data[written] = { objectStart, spliceAt, metadata, decoded, answer: undefined };
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
 }
 
 export function decodeEvent(recorded: RecordedEvent): DecodedEvent {
-  const known = (recorded.data as Written)[written];
+  const known = (recorded.data as Written)[written]?.decoded;
   if (known !== undefined) return known;
-  return withOffsets(decodeData(recorded), buffer(recorded.data), unwritten);
+  return decodedOf(decodeData(recorded), buffer(recorded.data), undefined);
+}
+
+/**
+ * Releases the parsed object of a folded event. Later readers of the event need its bytes and metadata only, and some
+ * hold the event so long that the garbage collector would copy the object several times.
+ */
+export function releaseDecoded({ data }: RecordedEvent): void {
+  const known = (data as Written)[written];
+  if (known !== undefined) known.decoded = undefined;
 }
 
 export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
@@ -91,7 +101,7 @@ const currentSchema = String(eventSchema).charCodeAt(0);
  * @throws LogCorruptError for metadata that cannot be decoded, or of a later schema.
  */
 export function stampOf(recorded: RecordedEvent): string {
-  const known = (recorded.data as Written)[written]?.time;
+  const known = (recorded.data as Written)[written]?.metadata.time;
   if (known !== undefined) return known;
   const bytes = buffer(recorded.metadata);
   const end = bytes.lastIndexOf(schemaMember);
@@ -110,7 +120,7 @@ const declaredMember = Buffer.from('"declared":');
  */
 export function declaredIn(recorded: RecordedEvent): number | undefined {
   const known = (recorded.data as Written)[written];
-  if (known?.time !== undefined) return known.declared;
+  if (known !== undefined) return known.metadata.declared;
   const bytes = buffer(recorded.metadata);
   const at = bytes.lastIndexOf(declaredMember);
   if (at === -1) return undefined;
@@ -124,7 +134,7 @@ const correlationMember = Buffer.from(',"$correlationId":"');
 
 /** Returns the id of the request or step that began the event's chain of causes. */
 export function correlationIn(recorded: RecordedEvent): string {
-  const known = (recorded.data as Written)[written]?.correlationId;
+  const known = (recorded.data as Written)[written]?.metadata.$correlationId;
   if (known !== undefined) return known;
   const bytes = buffer(recorded.metadata);
   return (
@@ -134,14 +144,14 @@ export function correlationIn(recorded: RecordedEvent): string {
 
 /** Returns the id of the request or step that wrote the event. Undefined if the bytes were read from storage. */
 export function requestIn({ data }: RecordedEvent): string | undefined {
-  return (data as Written)[written]?.requestId;
+  return (data as Written)[written]?.metadata.requestId;
 }
 
 const actorMember = Buffer.from('{"actor":"');
 
 /** Returns the author of the event: a user, a plugin or a part of the platform. */
 export function actorIn(recorded: RecordedEvent): string {
-  const known = (recorded.data as Written)[written]?.actor;
+  const known = (recorded.data as Written)[written]?.metadata.actor;
   if (known !== undefined) return known;
   const bytes = buffer(recorded.metadata);
   const isFirst = bytes.subarray(0, actorMember.length).equals(actorMember);
@@ -153,7 +163,7 @@ const onBehalfOfMember = Buffer.from(',"onBehalfOf":"');
 /** Returns the user for which a plugin wrote the event; undefined for other events. */
 export function onBehalfOfIn(recorded: RecordedEvent): string | undefined {
   const known = (recorded.data as Written)[written];
-  if (known?.actor !== undefined) return known.onBehalfOf;
+  if (known !== undefined) return known.metadata.onBehalfOf;
   const bytes = buffer(recorded.metadata);
   const at = bytes.indexOf(onBehalfOfMember);
   return at === -1 ? undefined : (textIn(bytes, at, onBehalfOfMember) ?? decodeMetadata(recorded).onBehalfOf);
@@ -168,16 +178,30 @@ function isDigit(byte: number | undefined): boolean {
 const comma = 0x2c;
 const brace = 0x7d;
 
-/** Returns the event's object as JSON, with `metadata.resourceVersion` inserted. */
-export function answerBytes(decoded: ObjectOffsets, data: Uint8Array, resourceVersion: string): Buffer {
-  const member = `"resourceVersion":"${resourceVersion}",`;
+/**
+ * Returns the event's object as JSON, with `metadata.resourceVersion` inserted. The fold and the response to the writer
+ * share the bytes.
+ */
+export function answerBytes(offsets: ObjectOffsets, data: Uint8Array, resourceVersion: string): Buffer {
+  const known = (data as Written)[written];
+  if (known?.answer?.resourceVersion === resourceVersion) {
+    const { bytes } = known.answer;
+    known.answer = undefined;
+    return bytes;
+  }
+  const bytes = spliced(offsets, buffer(data), `"resourceVersion":"${resourceVersion}",`);
+  if (known !== undefined) known.answer = { resourceVersion, bytes };
+  return bytes;
+}
+
+/** A copy of the object in `data` with `member` as the first member of its metadata. */
+function spliced({ objectStart, spliceAt }: ObjectOffsets, data: Buffer, member: string): Buffer {
   const end = data.length - 1;
-  const answer = Buffer.allocUnsafe(end - decoded.objectStart + member.length);
-  const head = decoded.spliceAt - decoded.objectStart;
-  answer.set(data.subarray(decoded.objectStart, decoded.spliceAt), 0);
-  answer.write(member, head, 'latin1');
-  answer.set(data.subarray(decoded.spliceAt, end), head + member.length);
-  return answer;
+  const bytes = Buffer.allocUnsafe(end - objectStart + member.length);
+  const head = data.copy(bytes, 0, objectStart, spliceAt);
+  bytes.write(member, head, 'latin1');
+  data.copy(bytes, head + member.length, spliceAt, end);
+  return bytes;
 }
 
 const valuesOpening = Buffer.from('{"values":');
@@ -214,15 +238,10 @@ function dataText(event: DomainEvent): string {
   return `{"values":${values}${referring},"object":${JSON.stringify(event.object)}}`;
 }
 
-const unwritten = { indexed: undefined, time: undefined };
-
-function withOffsets(
-  event: DomainEvent,
-  data: Buffer,
-  known: Omit<DecodedEvent, 'event' | keyof ObjectOffsets>,
-): DecodedEvent {
-  if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, ...known };
-  return { event, ...offsetsIn(data), ...known };
+function decodedOf(event: DomainEvent, data: Buffer, indexed: KnownEntry | undefined): DecodedEvent {
+  const hasObject = isObjectEvent(event) && event.object !== undefined;
+  const { objectStart, spliceAt } = hasObject ? offsetsIn(data) : { objectStart: -1, spliceAt: -1 };
+  return { event, objectStart, spliceAt, indexed };
 }
 
 function offsetsIn(data: Buffer): ObjectOffsets {

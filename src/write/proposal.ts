@@ -3,7 +3,7 @@ import { must } from '../base/unreachable.ts';
 import type { Decision } from '../command/decide.ts';
 import type { EventMetadata, ObjectEvent } from '../command/event.ts';
 import { appendBytesMax, appendOverheadBytes } from '../limits/log.ts';
-import { answerBytes, decodeEvent, encodeEvent, type KnownEntry } from '../log/event-codec.ts';
+import { encodeEvent, objectAnswer, type KnownEntry } from '../log/event-codec.ts';
 import type { ProposedEvent, RecordedEvent } from '../log/log.ts';
 
 /** An accepted decision with an event. */
@@ -68,8 +68,8 @@ export function answerOf(
   { stream, revision, position }: Pick<RecordedEvent, 'stream' | 'revision' | 'position'>,
 ): Buffer {
   const last = events.at(-1) ?? events[0];
-  const decoded = decodeEvent({ ...last, stream, revision, position, endsAppend: true });
-  return answerBytes(decoded, last.data, position.toString());
+  const recorded = { ...last, stream, revision, position, endsAppend: true };
+  return must(objectAnswer(recorded, position), 'an event of a write has an object');
 }
 
 export function bytesOf({ type, data, metadata }: ProposedEvent): number {
