@@ -1,8 +1,7 @@
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
 
 import { ResponseReader } from './response-reader.ts';
+import { openSocket, type Target } from './socket.ts';
 import { compileRequest } from './template.ts';
 import type { Places, RequestTemplate } from './template.ts';
 
@@ -10,8 +9,7 @@ import type { Places, RequestTemplate } from './template.ts';
  * The plan of a closed loop: each connection sends its next request after the last response. The generator uses bare
  * sockets, so that it costs only a fraction of the measured work.
  */
-export type LoadPlan = {
-  readonly url: string;
+export type LoadPlan = Target & {
   readonly request: RequestTemplate;
   readonly connections: number;
   readonly status: number;
@@ -93,11 +91,8 @@ class LoadRun {
   }
 
   #open(index: number): Promise<void> {
-    const { hostname, port, protocol } = new URL(this.#plan.url);
-    const isSecure = protocol === 'https:';
-    const target = { host: hostname, port: Number(port), noDelay: true };
     return new Promise((resolve, reject) => {
-      const socket = isSecure ? connectTls({ ...target, rejectUnauthorized: false }) : connect(target);
+      const socket = openSocket(this.#plan, resolve);
       const connection: Connection = { socket, index, k: this.#plan.firstOf?.[index] ?? 0, sentAt: 0, busy: false };
       this.#connections[index] = connection;
       const reader = new ResponseReader((status, bodyBytes) => {
@@ -106,7 +101,7 @@ class LoadRun {
       socket.on('data', (chunk: Buffer) => {
         reader.read(chunk);
       });
-      socket.once(isSecure ? 'secureConnect' : 'connect', resolve).once('error', (error: Error) => {
+      socket.once('error', (error: Error) => {
         reject(error);
         this.#fail?.(error);
       });

@@ -1,13 +1,12 @@
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
 import { ResponseReader } from './response-reader.ts';
+import { openSocket, type Target } from './socket.ts';
 import { compileRequest } from './template.ts';
 import type { RequestTemplate } from './template.ts';
 
 /** The plan of writes at a steady rate, which does not depend on the response times. */
-export type PacedPlan = {
-  readonly url: string;
+export type PacedPlan = Target & {
   readonly request: RequestTemplate;
   readonly connections: number;
   readonly status: number;
@@ -30,11 +29,12 @@ export async function writePaced(
   const render = compileRequest(plan.request);
   const answers: Answered[] = [];
   const free: Socket[] = [];
-  const { hostname, port } = new URL(plan.url);
   let failure: Error | undefined;
   const open = (): Promise<Socket> =>
     new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      const socket = openSocket(plan, () => {
+        resolve(socket);
+      });
       const reader = new ResponseReader((status) => {
         const text = Buffer.concat(reader.kept ?? []).toString('utf8');
         reader.kept = [];
@@ -49,9 +49,6 @@ export async function writePaced(
       socket
         .on('data', (chunk: Buffer) => {
           reader.read(chunk);
-        })
-        .once('connect', () => {
-          resolve(socket);
         })
         .once('error', reject);
     });

@@ -2,11 +2,11 @@ import { quantile, runLoad } from './http-load.ts';
 import type { LoadPlan } from './http-load.ts';
 import { writePaced } from './paced-writes.ts';
 import type { PacedPlan } from './paced-writes.ts';
+import type { Target } from './socket.ts';
 import { Watchers } from './watchers.ts';
 
 /** The plan of watchers on one collection while a load changes the collection. */
-export type WatchPlan = {
-  readonly url: string;
+export type WatchPlan = Target & {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly sockets: number;
@@ -46,7 +46,7 @@ const deliveryTimeoutMs = 120_000;
 export async function runWatch(plan: WatchPlan, onReady: () => void): Promise<WatchResult> {
   const watchers = new Watchers();
   try {
-    await watchers.open(plan.url, plan);
+    await watchers.open(plan);
     const kept = watchers.keepFirst();
     onReady();
     const began = performance.now();

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
 import { FrameCounter, clientFrame } from './frame-counter.ts';
+import { openSocket, type Target } from './socket.ts';
+
+export type WatchersOptions = Target & {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly sockets: number;
+};
 
 /**
  * Many WebSockets on bare sockets. Counts the received messages, and records for each k when the last socket has
@@ -24,11 +30,7 @@ export class Watchers {
   #settle: ((failure?: Error) => void) | undefined;
   messages = 0;
 
-  async open(
-    url: string,
-    options: { readonly path: string; readonly headers: Readonly<Record<string, string>>; readonly sockets: number },
-  ): Promise<void> {
-    const { hostname, port } = new URL(url);
+  async open(options: WatchersOptions): Promise<void> {
     const headers = Object.entries(options.headers)
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('');
@@ -37,12 +39,15 @@ export class Watchers {
       const head =
         `GET ${options.path} HTTP/1.1\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\n` +
         `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`;
-      await this.#openOne(connect({ host: hostname, port: Number(port), noDelay: true }), index, head);
+      await this.#openOne(options, index, head);
     }
   }
 
-  #openOne(socket: Socket, index: number, head: string): Promise<void> {
+  #openOne(target: Target, index: number, head: string): Promise<void> {
     return new Promise((resolve, reject) => {
+      const socket = openSocket(target, () => {
+        socket.write(head, 'latin1');
+      });
       this.#sockets[index] = socket;
       this.#counts[index] = 0;
       const counter = (this.#counters[index] = new FrameCounter({
@@ -57,9 +62,6 @@ export class Watchers {
         },
       }));
       let answer: Buffer | undefined = Buffer.alloc(0);
-      socket.once('connect', () => {
-        socket.write(head, 'latin1');
-      });
       socket.on('data', (chunk: Buffer) => {
         this.#now = performance.now();
         if (answer === undefined) {
