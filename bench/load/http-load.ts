@@ -22,6 +22,8 @@ export type LoadPlan = Target & {
    */
   readonly first?: number;
   readonly firstOf?: readonly number[];
+  /** The first value of `{v}` for each connection. Later values are read from the responses. */
+  readonly versionsOf?: readonly string[];
 };
 
 export type LoadResult = {
@@ -39,6 +41,8 @@ export type LoadResult = {
   /** The values of `{n}`, and of `{k}` for each connection, with which the next run continues. */
   readonly next: number;
   readonly nextOf: readonly number[];
+  /** The last value of `{v}` for each connection. */
+  readonly versionsOf: readonly string[];
 };
 
 /** Runs the load. `onPhase` is called when the measured part begins and ends. */
@@ -50,13 +54,20 @@ export async function runLoad(
   return run.go();
 }
 
-type Connection = { readonly socket: Socket; readonly index: number; k: number; sentAt: number; busy: boolean };
+type Connection = {
+  readonly socket: Socket;
+  readonly index: number;
+  k: number;
+  version: string;
+  sentAt: number;
+  busy: boolean;
+};
 
 class LoadRun {
   readonly #plan: LoadPlan;
   readonly #onPhase: (phase: 'begin' | 'end') => void;
   readonly #render: (places: Places) => Buffer | string;
-  readonly #places: Places = { n: 0, c: 0, k: 0 };
+  readonly #places: Places = { n: 0, c: 0, k: 0, v: '' };
   readonly #latencies: Float64Array;
   readonly #connections: Connection[] = [];
   #sent = 0;
@@ -91,13 +102,16 @@ class LoadRun {
   }
 
   #open(index: number): Promise<void> {
+    const { firstOf, versionsOf } = this.#plan;
     return new Promise((resolve, reject) => {
       const socket = openSocket(this.#plan, resolve);
-      const connection: Connection = { socket, index, k: this.#plan.firstOf?.[index] ?? 0, sentAt: 0, busy: false };
+      const version = versionsOf?.[index] ?? '';
+      const connection: Connection = { socket, index, k: firstOf?.[index] ?? 0, version, sentAt: 0, busy: false };
       this.#connections[index] = connection;
       const reader = new ResponseReader((status, bodyBytes) => {
         this.#answer(connection, reader, status, bodyBytes);
       });
+      if (versionsOf !== undefined) reader.kept = [];
       socket.on('data', (chunk: Buffer) => {
         reader.read(chunk);
       });
@@ -122,6 +136,7 @@ class LoadRun {
     connection.busy = true;
     this.#places.c = connection.index;
     this.#places.k = connection.k;
+    this.#places.v = connection.version;
     const request = this.#render(this.#places);
     this.#places.n += 1;
     connection.k += 1;
@@ -137,6 +152,10 @@ class LoadRun {
     if (status !== this.#plan.status) {
       this.#errors += 1;
       this.#keepError(reader, status, bodyBytes);
+    }
+    if (this.#plan.versionsOf !== undefined) {
+      connection.version = versionIn(reader.kept ?? []) ?? connection.version;
+      reader.kept = [];
     }
     const measured = this.#answered - this.#plan.warmUp;
     if (measured > 0) {
@@ -182,8 +201,14 @@ class LoadRun {
       bodyBytes: this.#bodyBytes,
       next: this.#places.n,
       nextOf: this.#connections.map(({ k }) => k),
+      versionsOf: this.#connections.map(({ version }) => version),
     };
   }
+}
+
+/** The resourceVersion of the object in a response. */
+function versionIn(body: readonly Buffer[]): string | undefined {
+  return /"resourceVersion":"(\d+)"/u.exec(Buffer.concat(body).toString('latin1'))?.[1];
 }
 
 /** The smallest value of the ascending `sorted` that at least `share` of all values do not exceed. */

@@ -64,7 +64,7 @@ export async function writePaced(
       if (socket === undefined) break;
       sentAt.set(socket, performance.now());
       onSent(sent);
-      socket.write(Buffer.from(render({ n: (plan.first ?? 0) + sent, c: 0, k: sent }) as string, 'latin1'));
+      socket.write(Buffer.from(render({ n: (plan.first ?? 0) + sent, c: 0, k: sent, v: '' }) as string, 'latin1'));
       sent += 1;
     }
     await new Promise((resolve) => {

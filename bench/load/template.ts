@@ -1,7 +1,8 @@
 /**
  * A request as text with placeholders. `{n}`: the number of the request in the run. `{c}`: the connection. `{k}`: the
  * number of the request on its connection. `{m}`: `{n}` modulo 1,000. `{s}`: five scattered digits, which differ for
- * 100,000 consecutive values of `{n}`. A request without placeholders is compiled once to one buffer.
+ * 100,000 consecutive values of `{n}`. `{v}`: the resourceVersion in the last response on the connection. A request
+ * without placeholders is compiled once to one buffer.
  */
 export type RequestTemplate = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -10,9 +11,9 @@ export type RequestTemplate = {
   readonly body?: string;
 };
 
-export type Places = { n: number; c: number; k: number };
+export type Places = { n: number; c: number; k: number; v: string };
 
-const place = /\{([nckms])\}/gu;
+const place = /\{([nckmsv])\}/gu;
 
 /** Returns a function that fills the placeholders and returns the text of the request. */
 export function compileRequest(template: RequestTemplate): (places: Places) => Buffer | string {
