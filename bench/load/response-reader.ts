@@ -1,5 +1,7 @@
 /** Called at the end of each response. */
 export type ResponseEnd = (status: number, bodyBytes: number) => void;
+/** Called for each received part of a body. The next read may overwrite the part. */
+export type BodyPart = (part: Buffer) => void;
 
 type State = 'head' | 'body' | 'chunk-size' | 'chunk' | 'trailer';
 
@@ -9,6 +11,7 @@ type State = 'head' | 'body' | 'chunk-size' | 'chunk' | 'trailer';
  */
 export class ResponseReader {
   readonly #onEnd: ResponseEnd;
+  readonly #onPart: BodyPart | undefined;
   #state: State = 'head';
   #status = 0;
   /** The unread bytes of the body, or of the current chunk and its line end. */
@@ -19,8 +22,9 @@ export class ResponseReader {
   /** The bytes of the bodies; undefined if they are not stored. */
   kept: Buffer[] | undefined;
 
-  constructor(onEnd: ResponseEnd) {
+  constructor(onEnd: ResponseEnd, onPart?: BodyPart) {
     this.#onEnd = onEnd;
+    this.#onPart = onPart;
   }
 
   read(received: Buffer): void {
@@ -115,6 +119,7 @@ export class ResponseReader {
   #take(chunk: Buffer, at: number, length: number): void {
     this.#bodyBytes += length;
     this.kept?.push(Buffer.from(chunk.subarray(at, at + length)));
+    if (length > 0) this.#onPart?.(chunk.subarray(at, at + length));
   }
 
   #end(): void {

@@ -10,6 +10,8 @@ export type WatchPlan = Target & {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly sockets: number;
+  /** A change is a message of a WebSocket, or a line of a response. The default is `websocket`. */
+  readonly transport?: 'websocket' | 'lines';
   /**
    * The load: writers that send the next write after each response, writers at a fixed rate, or messages that the
    * server sends after a start signal.

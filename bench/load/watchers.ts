@@ -2,21 +2,27 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 
 import { FrameCounter, clientFrame } from './frame-counter.ts';
+import { LineCounter } from './line-counter.ts';
 import { openSocket, type Target } from './socket.ts';
 
 export type WatchersOptions = Target & {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly sockets: number;
+  /** A change is a message of a WebSocket, or a line of a response. The default is `websocket`. */
+  readonly transport?: 'websocket' | 'lines';
 };
 
+/** Counts the messages in the bytes of one connection, and stores the messages on request. */
+type Counter = { read(chunk: Buffer): void; kept: Buffer[] | undefined };
+
 /**
- * Many WebSockets on bare sockets. Counts the received messages, and records for each k when the last socket has
+ * Many watches on bare sockets. Counts the received messages, and records for each k when the last socket has
  * received its k-th message.
  */
 export class Watchers {
   readonly #sockets: Socket[] = [];
-  readonly #counters: FrameCounter[] = [];
+  readonly #counters: Counter[] = [];
   /** The number of messages of each socket. */
   readonly #counts: number[] = [];
   /** For each k, the number of sockets that have received their k-th message. */
@@ -31,36 +37,19 @@ export class Watchers {
   messages = 0;
 
   async open(options: WatchersOptions): Promise<void> {
-    const headers = Object.entries(options.headers)
-      .map(([name, value]) => `${name}: ${value}\r\n`)
-      .join('');
-    for (let index = 0; index < options.sockets; index += 1) {
-      // Connects one socket after another, since a burst of a thousand handshakes is not the measured case.
-      const head =
-        `GET ${options.path} HTTP/1.1\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\n` +
-        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`;
-      await this.#openOne(options, index, head);
-    }
+    // Connects one socket after another, since a burst of a thousand handshakes is not the measured case.
+    for (let index = 0; index < options.sockets; index += 1) await this.#openOne(options, index);
   }
 
-  #openOne(target: Target, index: number, head: string): Promise<void> {
+  #openOne(options: WatchersOptions, index: number): Promise<void> {
+    const { transport = 'websocket' } = options;
     return new Promise((resolve, reject) => {
-      const socket = openSocket(target, () => {
-        socket.write(head, 'latin1');
+      const socket = openSocket(options, () => {
+        socket.write(headOf(options), 'latin1');
       });
       this.#sockets[index] = socket;
       this.#counts[index] = 0;
-      const counter = (this.#counters[index] = new FrameCounter({
-        message: () => {
-          this.#message(index);
-        },
-        ping: (payload) => {
-          socket.write(clientFrame(10, payload));
-        },
-        close: (code) => {
-          this.#fail(new Error(`a watcher was closed with ${code.toString()}`));
-        },
-      }));
+      const counter = (this.#counters[index] = this.#counter(transport, index, socket));
       let answer: Buffer | undefined = Buffer.alloc(0);
       socket.on('data', (chunk: Buffer) => {
         this.#now = performance.now();
@@ -73,15 +62,38 @@ export class Watchers {
         if (end === -1) return;
         const text = answer.toString('latin1', 0, end);
         const rest = answer.subarray(end + 4);
+        const counted = transport === 'lines' ? answer : rest;
         answer = undefined;
-        if (!text.startsWith('HTTP/1.1 101 '))
-          reject(new Error(`the handshake returned ${text.slice(0, 200)} ${rest.toString('utf8').slice(0, 300)}`));
+        if (!text.startsWith(transport === 'lines' ? 'HTTP/1.1 200 ' : 'HTTP/1.1 101 '))
+          reject(new Error(`a watch returned ${text.slice(0, 200)} ${rest.toString('utf8').slice(0, 300)}`));
         else resolve();
-        if (rest.length > 0) counter.read(rest);
+        if (counted.length > 0) counter.read(counted);
       });
       socket.once('error', reject).once('close', () => {
         if (!this.#closing) this.#fail(new Error(`watcher ${index.toString()} lost its connection`));
       });
+    });
+  }
+
+  #counter(transport: 'websocket' | 'lines', index: number, socket: Socket): Counter {
+    const message = (): void => {
+      this.#message(index);
+    };
+    if (transport === 'lines')
+      return new LineCounter({
+        line: message,
+        end: () => {
+          this.#fail(new Error(`the server ended the watch ${index.toString()}`));
+        },
+      });
+    return new FrameCounter({
+      message,
+      ping: (payload) => {
+        socket.write(clientFrame(10, payload));
+      },
+      close: (code) => {
+        this.#fail(new Error(`a watcher was closed with ${code.toString()}`));
+      },
     });
   }
 
@@ -148,4 +160,14 @@ export class Watchers {
     this.#failure ??= error;
     this.#settle?.(this.#failure);
   }
+}
+
+function headOf({ path, headers, transport = 'websocket' }: WatchersOptions): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  if (transport === 'websocket')
+    lines.push(
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n',
+      `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n`,
+    );
+  return `GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
 }
