@@ -2,20 +2,28 @@ import { ResponseReader } from './response-reader.ts';
 
 const lineFeed = 10;
 
-/** Counts the lines of a response whose body is a stream: each change of a watch over HTTP is one line. */
+/**
+ * Counts the lines of a response whose body is a stream: each change of a watch over HTTP is one line. Empty lines are
+ * signs of life, and are not counted.
+ */
 export class LineCounter {
   readonly #reader: ResponseReader;
+  readonly #onLine: () => void;
   /** The bytes of the body; undefined if they are not stored. */
   kept: Buffer[] | undefined;
+  /** Whether the current line has a byte. */
+  #isBegun = false;
 
   constructor(events: { line(): void; end(): void }) {
+    this.#onLine = () => {
+      events.line();
+    };
     this.#reader = new ResponseReader(
       () => {
         events.end();
       },
       (part) => {
-        this.kept?.push(Buffer.from(part));
-        for (let at = part.indexOf(lineFeed); at !== -1; at = part.indexOf(lineFeed, at + 1)) events.line();
+        this.#count(part);
       },
     );
   }
@@ -23,5 +31,16 @@ export class LineCounter {
   /** Reads the response from its head on. */
   read(chunk: Buffer): void {
     this.#reader.read(chunk);
+  }
+
+  #count(part: Buffer): void {
+    this.kept?.push(Buffer.from(part));
+    let begin = 0;
+    for (let end = part.indexOf(lineFeed); end !== -1; end = part.indexOf(lineFeed, begin)) {
+      if (this.#isBegun || end > begin) this.#onLine();
+      this.#isBegun = false;
+      begin = end + 1;
+    }
+    if (begin < part.length) this.#isBegun = true;
   }
 }
