@@ -1,3 +1,5 @@
+import { isSlower } from './compare/slower.ts';
+
 /** One figure. A figure without a floor is only printed. */
 export type Result = {
   readonly measure: string;
@@ -9,22 +11,31 @@ export type Result = {
   readonly ratio?: number;
   /** The lowest accepted ratio, or the highest accepted value, according to `bound`. */
   readonly floor?: number;
-  readonly bound?: 'ratio at least' | 'value at most' | 'value at least';
+  readonly bound?: 'ratio at least' | 'value at most' | 'value at least' | 'rounds at least';
+  /** value / baseline of each round, for the bound `rounds at least`. */
+  readonly ratios?: readonly number[];
   /** The lowest and the highest value of the rounds. */
   readonly spread?: readonly [number, number];
   readonly note?: string;
 };
 
-export function isMet({ value, ratio, floor, bound }: Result): boolean {
+export function isMet({ value, ratio, ratios = [], floor, bound }: Result): boolean {
   if (floor === undefined) return true;
   if (bound === 'value at most') return value <= floor;
   if (bound === 'value at least') return value >= floor;
+  if (bound === 'rounds at least') return ratios.length > 0 && !isSlower(ratios);
   return ratio !== undefined && ratio >= floor;
 }
 
+/** Returns whether a figure counts as missed. In a quick run, only a missing figure does. */
+export function isMissed(result: Result, isQuick: boolean): boolean {
+  return !isMet(result) && (!isQuick || Number.isNaN(result.value));
+}
+
 export function printJson(result: Result): void {
-  const { measure, value, unit, baseline, ratio, floor, spread, note } = result;
-  console.log(JSON.stringify({ measure, value, unit, baseline, ratio, floor, ok: isMet(result), spread, note }));
+  const { measure, value, unit, baseline, ratio, ratios, floor, bound, spread, note } = result;
+  const ok = isMet(result);
+  console.log(JSON.stringify({ measure, value, unit, baseline, ratio, ratios, floor, bound, ok, spread, note }));
 }
 
 export function printText(result: Result): void {
