@@ -2,23 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { RunOptions } from './arguments.ts';
 import { Loader } from './load/loader.ts';
 import type { Result } from './result.ts';
 import { seed } from './subject/seed.ts';
 import { startSubject } from './subject/server.ts';
 import type { Subject, SubjectOptions } from './subject/server.ts';
 
-export type Options = {
-  /** Uses a tenth of the load and of the objects, to check that the measures work. The figures are not meaningful. */
-  readonly quick: boolean;
-  /** The folder for a CPU profile of each server. */
-  readonly profileDir: string | undefined;
-  /** The folder of another build to compare with. */
-  readonly before: string | undefined;
-};
-
 /** The options that a measure may set for the server that it starts. */
-export type StartOptions = Pick<SubjectOptions, 'eventLog' | 'settings' | 'port'>;
+export type StartOptions = Pick<SubjectOptions, 'eventLog' | 'settings' | 'port' | 'program'>;
 
 export type Measure = { readonly name: string; readonly run: (bench: Bench) => Promise<readonly Result[]> };
 
@@ -26,19 +18,19 @@ export type Measure = { readonly name: string; readonly run: (bench: Bench) => P
 export class Bench {
   readonly loader = new Loader();
   readonly rounds: number;
-  readonly #options: Options;
+  readonly #options: Pick<RunOptions, 'quick' | 'profileDir'>;
   readonly #dir = mkdtempSync(join(tmpdir(), 'ledgerplane-bench-'));
   readonly #seeded = new Map<string, Promise<string>>();
   readonly #running = new Set<Subject>();
   #dirs = 0;
 
-  constructor(options: Options) {
+  constructor(options: Pick<RunOptions, 'quick' | 'profileDir'>) {
     this.#options = options;
     this.rounds = options.quick ? 2 : 5;
   }
 
-  get before(): string | undefined {
-    return this.#options.before;
+  get isQuick(): boolean {
+    return this.#options.quick;
   }
 
   /** Returns a number of requests or objects, or a tenth of it in a quick run. */

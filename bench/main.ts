@@ -1,9 +1,13 @@
-import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { mkdirSync, readFileSync } from 'node:fs';
 
+import { measureAgainst } from './against/against.ts';
+import { TypeMissingError } from './against/kubernetes-server.ts';
+import { definitionOf } from './against/measured-object.ts';
+import { decodeArguments, type BenchArguments } from './arguments.ts';
 import { Bench } from './bench.ts';
 import type { Measure } from './bench.ts';
+import { compareBuilds } from './compare/compare-builds.ts';
+import { earlierBuild } from './compare/earlier-build.ts';
 import { auditReplay } from './measures/audit-replay.ts';
 import { auditList } from './measures/audit/audit-list.ts';
 import { getAt } from './measures/audit/get-at.ts';
@@ -42,7 +46,7 @@ import { verifyExport } from './measures/audit/verify-export.ts';
 import { versionIndex } from './measures/audit/version-index.ts';
 import { watchFanOut } from './measures/watch/watch-fan-out.ts';
 import { watchLatency } from './measures/watch/watch-latency.ts';
-import { isMet, printJson, printText } from './result.ts';
+import { isMissed, printJson, printText } from './result.ts';
 
 const measures: readonly Measure[] = [
   generator,
@@ -85,37 +89,44 @@ const measures: readonly Measure[] = [
   eventStoreReads,
 ];
 
-/** Runs the measures. The exit code is 1 if a figure misses its floor or a measure fails. */
+/** The exit code is 1 if a figure misses its floor or a measure fails. */
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      json: { type: 'boolean', default: false },
-      only: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      'cpu-prof': { type: 'string' },
-      before: { type: 'string' },
-    },
-  });
-  const wanted = measures.filter(({ name }) => values.only === undefined || values.only.split(',').includes(name));
-  if (wanted.length === 0) throw new RangeError(`--only accepts ${measures.map(({ name }) => name).join(', ')}`);
-  if (values['cpu-prof'] !== undefined) mkdirSync(values['cpu-prof'], { recursive: true });
-  const bench = new Bench({
-    quick: values.quick,
-    profileDir: values['cpu-prof'],
-    before: values.before === undefined ? undefined : resolve(values.before),
-  });
+  const args = decodeArguments(process.argv.slice(2));
+  if (args.kind === 'definition') {
+    process.stdout.write(definitionOf(args.resource));
+    return;
+  }
+  const wanted = measuresOf(args);
+  if (args.profileDir !== undefined) mkdirSync(args.profileDir, { recursive: true });
+  const bench = new Bench(args);
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
       void bench.close().then(() => process.exit(130));
     });
   let short = 0;
   try {
-    for (const measure of wanted) short += await run(measure, bench, values.json ? printJson : printText);
+    for (const measure of wanted) short += await run(measure, bench, args.json ? printJson : printText);
   } finally {
     await bench.close();
   }
-  if (short > 0) console.error(`${short.toString()} figures missed their floor or failed`);
+  if (short > 0) console.error(`${short.toString()} figures missed their floors or failed`);
   process.exitCode = short > 0 ? 1 : 0;
+}
+
+function measuresOf(args: Exclude<BenchArguments, { kind: 'definition' }>): readonly Measure[] {
+  if (args.kind === 'against') {
+    const { url, token, caFile, path } = args;
+    const ca = caFile === undefined ? undefined : readFileSync(caFile, 'utf8');
+    const address = { url, ca, authorization: `Bearer ${token}`, path };
+    return [{ name: 'against', run: async (bench) => measureAgainst(bench, address) }];
+  }
+  if (args.kind === 'compare') {
+    const build = earlierBuild(args.build);
+    return [{ name: 'compare', run: async (bench) => compareBuilds(bench, build) }];
+  }
+  const wanted = measures.filter(({ name }) => args.only === undefined || args.only.includes(name));
+  if (wanted.length === 0) throw new RangeError(`--only accepts ${measures.map(({ name }) => name).join(', ')}`);
+  return wanted;
 }
 
 /** Runs a measure. Returns the number of figures that miss their floor; 1 if the measure fails. */
@@ -123,8 +134,10 @@ async function run(measure: Measure, bench: Bench, print: typeof printText): Pro
   try {
     const results = await measure.run(bench);
     for (const result of results) print(result);
-    return results.filter((result) => !isMet(result)).length;
+    return results.filter((result) => isMissed(result, bench.isQuick)).length;
   } catch (error) {
+    // The definition alone goes to standard output, where a pipe to kubectl reads it.
+    if (error instanceof TypeMissingError) process.stdout.write(error.definition);
     console.error(`FAILED ${measure.name}: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }

@@ -1,6 +1,5 @@
 import { koaEcho } from '../baselines/baseline.ts';
 import type { Bench, Measure } from '../bench.ts';
-import { withEarlier } from '../earlier.ts';
 import type { LoadResult } from '../load/http-load.ts';
 import type { Result } from '../result.ts';
 import { compare, median } from '../rounds.ts';
@@ -41,10 +40,6 @@ async function measure(bench: Bench, connections: number): Promise<readonly Resu
     baseline.close();
     const cpu = creates.cpu();
     const name = `POST create, ${connections.toString()} connections`;
-    const against = await withEarlier(bench, name, {
-      earlier: (earlier) => Promise.resolve(new Creates(bench, earlier, connections, requests).load),
-      present: creates.load,
-    });
     await expectTotal(subject.url, creates.made);
     return [
       { measure: name, unit: '/s', ...comparison, floor: 0.7 },
@@ -56,7 +51,6 @@ async function measure(bench: Bench, connections: number): Promise<readonly Resu
         bound: 'value at most',
         note: 'all threads of the server',
       },
-      ...against,
     ];
   });
 }

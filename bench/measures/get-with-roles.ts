@@ -1,10 +1,8 @@
-import { join } from 'node:path';
-
 import type { Measure } from '../bench.ts';
 import type { RequestTemplate } from '../load/template.ts';
 import { compare } from '../rounds.ts';
 import { expect, send } from '../subject/client.ts';
-import { authorization, startSubject } from '../subject/server.ts';
+import { authorization } from '../subject/server.ts';
 import { widgetGroup, widgetText, widgetsPath } from '../subject/widgets.ts';
 
 const roles = 100;
@@ -13,7 +11,7 @@ const user = { name: 'measured', password: 'bench-password-2' };
 
 /**
  * GET of one object by an ordinary user with many rules, of which one allows the request, against GET by the
- * administrator. With `--before DIR`, the comparison is with another build of this server.
+ * administrator.
  */
 export const getWithRoles: Measure = {
   name: 'get-with-roles',
@@ -40,35 +38,9 @@ export const getWithRoles: Measure = {
       };
       const asUser = async (): Promise<number> =>
         load(url, `Basic ${Buffer.from(`${user.name}:${user.password}`).toString('base64')}`);
-      const { before } = bench;
-      if (before === undefined) {
-        const comparison = await compare(bench.rounds, async () => load(url, authorization), asUser);
-        return [
-          {
-            measure: 'GET by a user with roles',
-            unit: '/s',
-            ...comparison,
-            floor: 0.95,
-            note: 'against GET by the administrator; --before DIR compares with another build',
-          },
-        ];
-      }
-      const earlier = await startSubject(bench.newDataDir(), { program: join(before, 'dist/src/main.js') });
-      try {
-        await send(earlier.url, 'POST', widgetsPath, widget);
-        const comparison = await compare(bench.rounds, async () => load(earlier.url, authorization), asUser);
-        return [
-          {
-            measure: 'GET by a user with roles',
-            unit: '/s',
-            ...comparison,
-            floor: 0.95,
-            note: 'against the build named by --before',
-          },
-        ];
-      } finally {
-        await earlier.stop();
-      }
+      const comparison = await compare(bench.rounds, async () => load(url, authorization), asUser);
+      const note = 'against GET by the administrator';
+      return [{ measure: 'GET by a user with roles', unit: '/s', ...comparison, floor: 0.95, note }];
     }),
 };
 
