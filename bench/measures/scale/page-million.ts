@@ -1,8 +1,8 @@
-import type { Measure } from '../bench.ts';
-import type { LoadResult } from '../load/http-load.ts';
-import { expect, list } from '../subject/client.ts';
-import { headers } from '../subject/server.ts';
-import { tiers, widgetsPath } from '../subject/widgets.ts';
+import type { Measure } from '../../bench.ts';
+import type { LoadResult } from '../../load/http-load.ts';
+import { expect, list } from '../../subject/client.ts';
+import { headers } from '../../subject/server.ts';
+import { tiers, widgetsPath } from '../../subject/widgets.ts';
 
 const size = 20;
 

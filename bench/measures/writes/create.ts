@@ -1,12 +1,12 @@
-import { koaEcho } from '../baselines/baseline.ts';
-import type { Bench, Measure } from '../bench.ts';
-import type { LoadResult } from '../load/http-load.ts';
-import type { Result } from '../result.ts';
-import { compare, median } from '../rounds.ts';
-import { expectTotal } from '../subject/client.ts';
-import type { Subject } from '../subject/server.ts';
-import { canReadUsage, usageOf } from '../subject/usage.ts';
-import { createRequest } from '../subject/widgets.ts';
+import { koaEcho } from '../../baselines/baseline.ts';
+import type { Bench, Measure } from '../../bench.ts';
+import type { LoadResult } from '../../load/http-load.ts';
+import type { Result } from '../../result.ts';
+import { compare, median } from '../../rounds.ts';
+import { expectTotal } from '../../subject/client.ts';
+import type { Subject } from '../../subject/server.ts';
+import { canReadUsage, usageOf } from '../../subject/usage.ts';
+import { createRequest } from '../../subject/widgets.ts';
 
 const warmUp = 500;
 

@@ -1,6 +1,6 @@
-import type { Measure } from '../bench.ts';
-import { expectTotal } from '../subject/client.ts';
-import { canReadUsage, settledMemory } from '../subject/usage.ts';
+import type { Measure } from '../../bench.ts';
+import { expectTotal } from '../../subject/client.ts';
+import { canReadUsage, settledMemory } from '../../subject/usage.ts';
 
 /** Measures a restart with a million objects, and the memory of one object. */
 export const restartMillion: Measure = {

@@ -1,8 +1,8 @@
-import type { Measure } from '../bench.ts';
-import { expectTotal } from '../subject/client.ts';
-import { headers } from '../subject/server.ts';
-import { canReadUsage, memoryGrowth } from '../subject/usage.ts';
-import { widgetsPath } from '../subject/widgets.ts';
+import type { Measure } from '../../bench.ts';
+import { expectTotal } from '../../subject/client.ts';
+import { headers } from '../../subject/server.ts';
+import { canReadUsage, memoryGrowth } from '../../subject/usage.ts';
+import { widgetsPath } from '../../subject/widgets.ts';
 
 const mebibyte = 1_048_576;
 

@@ -2,12 +2,12 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { setTimeout as passes } from 'node:timers/promises';
 
-import type { Measure } from '../bench.ts';
-import { writePaced } from '../load/paced-writes.ts';
-import { expectTotal, list } from '../subject/client.ts';
-import { authorization, headers } from '../subject/server.ts';
-import { usageOf } from '../subject/usage.ts';
-import { createRequest, widgetsPath } from '../subject/widgets.ts';
+import type { Measure } from '../../bench.ts';
+import { writePaced } from '../../load/paced-writes.ts';
+import { expectTotal, list } from '../../subject/client.ts';
+import { authorization, headers } from '../../subject/server.ts';
+import { usageOf } from '../../subject/usage.ts';
+import { createRequest, widgetsPath } from '../../subject/widgets.ts';
 
 const perSecond = 200;
 

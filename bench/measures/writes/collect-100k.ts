@@ -1,12 +1,12 @@
 import { setTimeout as passes } from 'node:timers/promises';
 
-import type { Measure } from '../bench.ts';
-import type { Result } from '../result.ts';
-import { expectTotal, list, send } from '../subject/client.ts';
-import { readMetrics } from '../subject/metrics.ts';
-import { seed } from '../subject/seed.ts';
-import { authorization } from '../subject/server.ts';
-import { createRequest, widgetsPath } from '../subject/widgets.ts';
+import type { Measure } from '../../bench.ts';
+import type { Result } from '../../result.ts';
+import { expectTotal, list, send } from '../../subject/client.ts';
+import { readMetrics } from '../../subject/metrics.ts';
+import { seed } from '../../subject/seed.ts';
+import { authorization } from '../../subject/server.ts';
+import { createRequest, widgetsPath } from '../../subject/widgets.ts';
 
 /**
  * Measures a DELETE of a collection: the time until all objects are deleted, and the latency of a GET meanwhile. In the

@@ -1,10 +1,10 @@
-import { koaEcho } from '../baselines/baseline.ts';
-import type { Measure } from '../bench.ts';
-import type { RequestTemplate } from '../load/template.ts';
-import { compare } from '../rounds.ts';
-import { expect, get, send } from '../subject/client.ts';
-import { headers } from '../subject/server.ts';
-import { widgetText, widgetsPath } from '../subject/widgets.ts';
+import { koaEcho } from '../../baselines/baseline.ts';
+import type { Measure } from '../../bench.ts';
+import type { RequestTemplate } from '../../load/template.ts';
+import { compare } from '../../rounds.ts';
+import { expect, get, send } from '../../subject/client.ts';
+import { headers } from '../../subject/server.ts';
+import { widgetText, widgetsPath } from '../../subject/widgets.ts';
 
 const connections = 64;
 

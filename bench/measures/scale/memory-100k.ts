@@ -1,8 +1,8 @@
-import type { Measure } from '../bench.ts';
-import type { Result } from '../result.ts';
-import { expectTotal } from '../subject/client.ts';
-import { canReadUsage, settledMemory } from '../subject/usage.ts';
-import { createRequest } from '../subject/widgets.ts';
+import type { Measure } from '../../bench.ts';
+import type { Result } from '../../result.ts';
+import { expectTotal } from '../../subject/client.ts';
+import { canReadUsage, settledMemory } from '../../subject/usage.ts';
+import { createRequest } from '../../subject/widgets.ts';
 
 const mebibyte = 1_048_576;
 
