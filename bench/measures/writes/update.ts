@@ -44,6 +44,6 @@ export const update: Measure = {
       baseline.close();
       for (const [index, version] of firstOf.entries())
         expect(`version of u-${index.toString()}`, (await get(url, `u-${index.toString()}`)).metadata.version, version);
-      return [{ measure: 'PUT update with a version, 64', unit: '/s', ...comparison, floor: 0.6 }];
+      return [{ measure: 'PUT update with a version, 64', unit: '/s', ...comparison, floor: 0.3 }];
     }),
 };
