@@ -55,13 +55,22 @@ export async function memoryGrowth<T>(
   task: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly bytes: number }> {
   const before = await settledMemory(pid, 2);
-  let most = before;
+  let result: T | undefined;
+  const highest = await highestMemory(pid, async () => {
+    result = await task();
+  });
+  return { result: result as T, bytes: highest - before };
+}
+
+/** Runs `task`. Returns the highest memory during the task. */
+export async function highestMemory(pid: number, task: () => Promise<void>): Promise<number> {
+  let most = usageOf(pid).anonymousBytes;
   const sampler = setInterval(() => {
     most = Math.max(most, usageOf(pid).anonymousBytes);
   }, 5);
   try {
-    const result = await task();
-    return { result, bytes: most - before };
+    await task();
+    return most;
   } finally {
     clearInterval(sampler);
   }

@@ -45,7 +45,7 @@ export const list100k: Measure = {
           measure: `${of}: memory growth`,
           value: bytes / mebibyte,
           unit: 'MiB',
-          floor: 32,
+          floor: 16,
           bound: 'value at most',
           note: 'growth of RssAnon to its highest value',
         },
