@@ -16,6 +16,8 @@ export type StoreSubject = Required<LogAt> & {
   readonly pid: number | undefined;
   /** The name of the database. It is printed with every figure, since the database may be the test server. */
   readonly name: string;
+  /** Whether the database is a real one. The floors are for it: the test server is several times as fast. */
+  readonly isReal: boolean;
   stop(): Promise<void>;
 };
 
@@ -35,6 +37,7 @@ export async function startEventStore({
       url: named,
       prefix: `bench-${randomUUID()}-`,
       name: 'BENCH_EVENTSTORE_URL',
+      isReal: true,
       pid: namedPid,
       stop: async () => undefined,
     };
@@ -44,6 +47,7 @@ export async function startEventStore({
     url: store.url,
     prefix: eventStorePrefixDefault,
     pid: store.pid(),
+    isReal: false,
     name: isDurable ? 'test server, on disk' : 'test server',
     stop: async () => {
       await store.stop();
