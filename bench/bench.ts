@@ -12,7 +12,12 @@ import type { Subject, SubjectOptions } from './subject/server.ts';
 /** The options that a measure may set for the server that it starts. */
 export type StartOptions = Pick<SubjectOptions, 'eventLog' | 'settings' | 'port' | 'program'>;
 
-export type Measure = { readonly name: string; readonly run: (bench: Bench) => Promise<readonly Result[]> };
+export type Measure = {
+  readonly name: string;
+  readonly run: (bench: Bench) => Promise<readonly Result[]>;
+  /** Whether the measure runs only if `--only` names it. */
+  readonly isOnDemand?: boolean;
+};
 
 /** The parts that measures share: the load process, a temporary folder, and seeded data. */
 export class Bench {

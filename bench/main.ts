@@ -15,6 +15,7 @@ import { listAt } from './measures/audit/list-at.ts';
 import { auditTree } from './measures/audit/audit-tree.ts';
 import { check100k } from './measures/plugins/check-100k.ts';
 import { collect100k } from './measures/writes/collect-100k.ts';
+import { createAlone } from './measures/writes/create-alone.ts';
 import { create } from './measures/writes/create.ts';
 import { consoleInBrowser } from './measures/console/console.ts';
 import { createChecked } from './measures/plugins/create-checked.ts';
@@ -32,6 +33,7 @@ import { informer100k } from './measures/watch/informer-100k.ts';
 import { discovery } from './measures/kubernetes/discovery.ts';
 import { list100k } from './measures/scale/list-100k.ts';
 import { list500 } from './measures/list-500.ts';
+import { tenMillion } from './measures/scale/ten-million.ts';
 import { memory100k } from './measures/scale/memory-100k.ts';
 import { pageMillion } from './measures/scale/page-million.ts';
 import { reconcile } from './measures/reconcile.ts';
@@ -45,6 +47,7 @@ import { versions } from './measures/versions.ts';
 import { verifyExport } from './measures/audit/verify-export.ts';
 import { versionIndex } from './measures/audit/version-index.ts';
 import { watchFanOut } from './measures/watch/watch-fan-out.ts';
+import { watchSelectors } from './measures/watch/watch-selectors.ts';
 import { watchLatency } from './measures/watch/watch-latency.ts';
 import { isMissed, printJson, printText } from './result.ts';
 
@@ -59,6 +62,7 @@ const measures: readonly Measure[] = [
   discovery,
   getWithRoles,
   create,
+  createAlone,
   createChecked,
   update,
   list500,
@@ -67,6 +71,7 @@ const measures: readonly Measure[] = [
   history,
   watchFanOut,
   watchLatency,
+  watchSelectors,
   memory100k,
   list100k,
   informer100k,
@@ -82,6 +87,7 @@ const measures: readonly Measure[] = [
   versionIndex,
   verifyExport,
   pageMillion,
+  tenMillion,
   hostile,
   consoleInBrowser,
   eventStoreCreate,
@@ -124,16 +130,21 @@ function measuresOf(args: Exclude<BenchArguments, { kind: 'definition' }>): read
     const build = earlierBuild(args.build);
     return [{ name: 'compare', run: async (bench) => compareBuilds(bench, build) }];
   }
-  const wanted = measures.filter(({ name }) => args.only === undefined || args.only.includes(name));
-  if (wanted.length === 0) throw new RangeError(`--only accepts ${measures.map(({ name }) => name).join(', ')}`);
-  return wanted;
+  const { only } = args;
+  if (only === undefined) return measures.filter(({ isOnDemand = false }) => !isOnDemand);
+  const unknown = only.find((wanted) => !measures.some(({ name }) => name === wanted));
+  if (unknown !== undefined)
+    throw new RangeError(
+      `${JSON.stringify(unknown)} is no measure; --only accepts ${measures.map(({ name }) => name).join(', ')}`,
+    );
+  return measures.filter(({ name }) => only.includes(name));
 }
 
 /** Runs a measure. Returns the number of figures that miss their floor; 1 if the measure fails. */
 async function run(measure: Measure, bench: Bench, print: typeof printText): Promise<number> {
   try {
     const results = await measure.run(bench);
-    for (const result of results) print(result);
+    for (const result of results) print(result, bench.isQuick);
     return results.filter((result) => isMissed(result, bench.isQuick)).length;
   } catch (error) {
     // The definition alone goes to standard output, where a pipe to kubectl reads it.

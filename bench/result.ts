@@ -32,13 +32,14 @@ export function isMissed(result: Result, isQuick: boolean): boolean {
   return !isMet(result) && (!isQuick || Number.isNaN(result.value));
 }
 
-export function printJson(result: Result): void {
+/** `isQuick`: whether the floor is not checked. */
+export function printJson(result: Result, isQuick: boolean): void {
   const { measure, value, unit, baseline, ratio, ratios, floor, bound, spread, note } = result;
-  const ok = isMet(result);
+  const ok = isQuick ? undefined : isMet(result);
   console.log(JSON.stringify({ measure, value, unit, baseline, ratio, ratios, floor, bound, ok, spread, note }));
 }
 
-export function printText(result: Result): void {
+export function printText(result: Result, isQuick: boolean): void {
   const { measure, value, unit, baseline, ratio, floor, bound, spread, note } = result;
   const parts = [`${figure(value)} ${unit}`];
   if (spread !== undefined) parts.push(`(${figure(spread[0])} to ${figure(spread[1])})`);
@@ -46,7 +47,7 @@ export function printText(result: Result): void {
   if (ratio !== undefined) parts.push(`ratio ${ratio.toFixed(2)}`);
   if (floor !== undefined) parts.push(`${bound ?? 'ratio at least'} ${figure(floor)}`);
   if (note !== undefined) parts.push(`[${note}]`);
-  const verdict = floor === undefined ? '      ' : isMet(result) ? 'ok    ' : 'SHORT ';
+  const verdict = floor === undefined || isQuick ? '      ' : isMet(result) ? 'ok    ' : 'SHORT ';
   console.log(`${verdict}${measure.padEnd(34)} ${parts.join('  ')}`);
 }
 

@@ -1,10 +1,11 @@
-import type { Measure } from '../../bench.ts';
+import type { Bench, Measure } from '../../bench.ts';
 import type { LoadResult } from '../../load/http-load.ts';
 import { expect, list } from '../../subject/client.ts';
 import { headers } from '../../subject/server.ts';
 import { tiers, widgetsPath } from '../../subject/widgets.ts';
 
 const size = 20;
+const selected = 'labelSelector=example.com/tier%3Dgold&sort=spec.size,desc';
 
 /**
  * Pages of a million objects, selected by a label and sorted by another field, each with the total number. Measured
@@ -14,29 +15,11 @@ export const pageMillion: Measure = {
   name: 'page-1m',
   run: async (bench) => {
     const count = bench.scaled(1_000_000);
-    const total = count / tiers.length;
     return bench.withSubject(await bench.seeded(count), async ({ url }) => {
-      const query = 'labelSelector=example.com/tier%3Dgold&sort=spec.size,desc';
-      const second = await list(url, `${query}&page=2&size=${size.toString()}`);
-      expect('objects that match', second.total, total);
-      expect('objects of a page', second.items.length, size);
-      const sizes = second.items.map(({ spec }) => spec.size);
-      expect('order', JSON.stringify(sizes), JSON.stringify([...sizes].sort((left, right) => right - left)));
-
-      // Each request uses another page, so no response comes from the cache.
-      const page = async (pages: string, requests: number): Promise<LoadResult> =>
-        bench.loader.http({
-          url,
-          connections: 1,
-          status: 200,
-          warmUp: 0,
-          requests,
-          first: 3,
-          request: { method: 'GET', path: `${widgetsPath}?${query}&size=${size.toString()}&page=${pages}`, headers },
-        });
-      const early = await page('{n}', bench.scaled(1_000));
+      const total = count / tiers.length;
+      const early = await loadPages(bench, url, count);
       const lastPage = Math.ceil(total / size);
-      const last = await list(url, `${query}&page=${lastPage.toString()}&size=${size.toString()}`);
+      const last = await list(url, `${selected}&page=${lastPage.toString()}&size=${size.toString()}`);
       expect('objects of the last page', last.items.length, total - (lastPage - 1) * size);
       // Requests the last page for each other label value. None of these pages is in the cache.
       const deep: number[] = [];
@@ -72,3 +55,16 @@ export const pageMillion: Measure = {
     });
   },
 };
+
+/** Requests one page after another of a tenth of `count` objects. Checks the number and the order of a page first. */
+export async function loadPages(bench: Bench, url: string, count: number): Promise<LoadResult> {
+  const second = await list(url, `${selected}&page=2&size=${size.toString()}`);
+  expect('objects that match', second.total, count / tiers.length);
+  expect('objects of a page', second.items.length, size);
+  const sizes = second.items.map(({ spec }) => spec.size);
+  expect('order', JSON.stringify(sizes), JSON.stringify([...sizes].sort((left, right) => right - left)));
+  // Each request uses another page, so no response comes from the cache.
+  const path = `${widgetsPath}?${selected}&size=${size.toString()}&page={n}`;
+  const load = { connections: 1, status: 200, warmUp: 0, requests: bench.scaled(1_000), first: 3 };
+  return bench.loader.http({ url, request: { method: 'GET', path, headers }, ...load });
+}
