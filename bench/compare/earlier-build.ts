@@ -16,7 +16,7 @@ const mainBranches = ['origin/main', 'main'];
 export function earlierBuild(named: string | undefined): EarlierBuild {
   if (named !== undefined && statSync(named, { throwIfNoEntry: false })?.isDirectory() === true)
     return { name: named, program: programIn(resolve(named)) };
-  const commit = named === undefined ? mergeBase() : git('rev-parse', '--verify', `${named}^{commit}`);
+  const commit = named === undefined ? mergeBase() : commitOf(named);
   return { name: commit.slice(0, 10), program: programIn(buildCommit(commit)) };
 }
 
@@ -24,6 +24,14 @@ function programIn(dir: string): string {
   const program = join(dir, 'dist/src/main.js');
   if (!existsSync(program)) throw new Error(`${dir} has no build: run "npm run build" there`);
   return program;
+}
+
+function commitOf(named: string): string {
+  try {
+    return git('rev-parse', '--verify', '--quiet', '--end-of-options', `${named}^{commit}`);
+  } catch {
+    throw new RangeError(`${JSON.stringify(named)} is neither a folder nor a commit`);
+  }
 }
 
 function mergeBase(): string {
