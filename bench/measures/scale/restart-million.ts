@@ -8,7 +8,7 @@ import { measureRestart } from './restarts.ts';
 export const restartMillion: Measure = {
   name: 'restart-1m',
   run: async (bench) => {
-    const count = bench.scaled(1_000_000);
+    const count = bench.isQuick ? 20_000 : 1_000_000;
     const dataDir = await bench.seeded(count);
     const of = `${count.toLocaleString('en')} objects`;
     const empty = canReadUsage
