@@ -16,14 +16,3 @@ test('writes are measured', async (t) => {
     delete: ['DELETE at 200/s: sent to gone', 'DELETE at 200/s: CPU of one'],
   });
 });
-
-test('writes to the test server of EventStoreDB are measured, without floors', async (t) => {
-  const results = await measureQuickly(t, {
-    'eventstore-create': [
-      'EventStoreDB: POST create, 64 conn.',
-      'EventStoreDB: POST create: CPU',
-      'EventStoreDB: POST create: node',
-    ],
-  });
-  for (const { measure, floor } of results) t.equal(floor, undefined, measure);
-});
