@@ -62,6 +62,15 @@ export declare const UiCodeEditor: KitComponent<
     readonly onSave?: () => unknown;
   }
 >;
+/**
+ * A choice between two changes of the same values. `settle` is emitted with the choice of each conflict, by its key.
+ * `isCode` shows the values as code.
+ */
+export declare const UiConflicts: KitComponent<{
+  readonly conflicts: readonly ShownConflict[];
+  readonly isCode?: boolean;
+  readonly onSettle?: (choices: ReadonlyMap<string, ConflictSide>) => unknown;
+}>;
 
 /** The frame of a page. `fill`: the content takes the height of the window. */
 export declare const UiPage: KitComponent<
@@ -72,6 +81,20 @@ export declare const UiPage: KitComponent<
 export declare const UiCard: KitComponent<
   { readonly title?: string; readonly flush?: boolean },
   { readonly default?: Slot; readonly actions?: Slot }
+>;
+/**
+ * An entry of a list in a `flush` card: a name with badges, small facts below it, other content, and actions at the
+ * end. `before` is for a control that chooses the entry.
+ */
+export declare const UiEntry: KitComponent<
+  object,
+  {
+    readonly name?: Slot;
+    readonly facts?: Slot;
+    readonly default?: Slot;
+    readonly actions?: Slot;
+    readonly before?: Slot;
+  }
 >;
 /** Names and values, side by side. A slot named after a key replaces the text of a value. */
 export declare const UiFacts: KitComponent<
@@ -104,6 +127,8 @@ export declare const UiFailure: KitComponent<{
   readonly canRetry?: boolean;
   readonly onRetry?: () => unknown;
 }>;
+/** A bar above content that is out of date or cannot be changed. */
+export declare const UiNotice: KitComponent<object, { readonly default?: Slot; readonly actions?: Slot }>;
 /** Placeholder lines in place of content that is being read. */
 export declare const UiLoading: KitComponent<{ readonly lines?: number }>;
 
@@ -129,6 +154,18 @@ export declare const PermissionGuard: KitComponent<
   { readonly permissions: readonly string[] },
   { readonly default?: Slot; readonly otherwise?: Slot }
 >;
+
+export type ConflictSide = 'mine' | 'theirs' | 'both';
+
+/** A value that the user and somebody else have changed. */
+export type ShownConflict = {
+  readonly key: string;
+  readonly title: string;
+  readonly mine: string;
+  readonly theirs: string;
+  /** The text of a third choice, which keeps both values. */
+  readonly both?: string | undefined;
+};
 
 export type MenuChoice = {
   readonly key: string;

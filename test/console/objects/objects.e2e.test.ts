@@ -169,7 +169,7 @@ test('changes of two people are merged, and neither is lost', withBrowser, async
     await patch('merged', { spec: { size: 9, title: 'Theirs' } });
     await page.getByText('Somebody else has changed this object meanwhile.').waitFor();
     await page.getByRole('button', { name: 'Bring in their changes' }).click();
-    const conflict = page.getByRole('region', { name: 'You and somebody else have changed the same values' });
+    const conflict = page.getByRole('region', { name: 'Choose between two changes' });
     await conflict.getByText('/spec/title').waitFor();
     t.strictSame(await accessibilityProblems(page), []);
     await picture('merge');
@@ -178,7 +178,7 @@ test('changes of two people are merged, and neither is lost', withBrowser, async
     await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await conflict.getByText('/spec/title').waitFor();
     await conflict.getByLabel('Mine').check();
-    await conflict.getByRole('button', { name: 'Use these values' }).click();
+    await conflict.getByRole('button', { name: 'Use this choice' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('merged is saved').waitFor();
   });

@@ -46,18 +46,6 @@ function mergeValues(sides: Sides<Json | undefined>, at: string, conflicts: Conf
   return mine;
 }
 
-/** Returns a copy of an object with another value at a pointer; undefined removes the member. */
-export function withValueAt(object: JsonObject, pointer: string, value: Json | undefined): JsonObject {
-  const [, first = '', ...rest] = pointer.split('/');
-  const name = first.replaceAll('~1', '/').replaceAll('~0', '~');
-  const { [name]: present, ...others } = object;
-  if (rest.length > 0) {
-    const inner = isJsonObject(present) ? present : {};
-    return { ...object, [name]: withValueAt(inner, `/${rest.join('/')}`, value) };
-  }
-  return value === undefined ? others : { ...object, [name]: value };
-}
-
 /** Whether two values are the same JSON. The order of members does not count. */
 export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
