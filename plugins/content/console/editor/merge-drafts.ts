@@ -5,7 +5,6 @@ import { draftMembers, isSame, type PostDraft } from '../posts/post.ts';
 /** A member that both sides have changed to different values. */
 export type Conflict = {
   readonly member: (typeof draftMembers)[number];
-  readonly mine: PostDraft;
   readonly theirs: PostDraft;
 };
 
@@ -20,16 +19,23 @@ export type Merged = {
 
 /**
  * Merges two changed copies of `base`. A member that only one side has changed gets the value of that side. Texts are
- * merged by lines, if the sides have changed different ones.
+ * merged by lines, if the sides have changed different ones. `undecided` are conflicts with earlier states of `theirs`.
  */
-export function mergeDrafts(base: PostDraft, mine: PostDraft, theirs: PostDraft): Merged {
+export function mergeDrafts(
+  base: PostDraft,
+  mine: PostDraft,
+  theirs: PostDraft,
+  undecided: readonly Conflict[] = [],
+): Merged {
   const conflicts: Conflict[] = [];
   const content = mergedText(base.content, mine.content, theirs.content);
   const members = draftMembers.map((member): readonly [string, PostDraft[typeof member]] => {
-    if (isSame(mine[member], theirs[member]) || isSame(base[member], theirs[member])) return [member, mine[member]];
+    const isUndecided = undecided.some((each) => each.member === member);
+    if (isSame(mine[member], theirs[member])) return [member, mine[member]];
+    if (!isUndecided && isSame(base[member], theirs[member])) return [member, mine[member]];
     if (isSame(base[member], mine[member])) return [member, theirs[member]];
     if (member === 'content' && content !== undefined) return [member, content];
-    conflicts.push({ member, mine, theirs });
+    conflicts.push({ member, theirs });
     return [member, mine[member]];
   });
   return { draft: { ...mine, ...Object.fromEntries<unknown>(members) }, conflicts };

@@ -1,4 +1,4 @@
-import { after } from 'ledgerplane/console-kit';
+import { after, type ConflictSide } from 'ledgerplane/console-kit';
 import { computed, onMounted, onScopeDispose, onUnmounted, shallowRef, watch, type ComputedRef, type Ref } from 'vue';
 
 import { draftOf, isSameDraft, slugOf, type Post, type PostDraft } from '../posts/post.ts';
@@ -22,7 +22,8 @@ export type PostDraftState = {
   readonly change: (changed: Partial<PostDraft>) => void;
   /** Takes a newer state of the post. Returns whether it differs from the one that the draft changes. */
   readonly merge: (theirs: Post) => boolean;
-  readonly settle: (values: Partial<PostDraft>) => void;
+  /** Takes the chosen values of conflicts, by member. */
+  readonly settle: (choices: ReadonlyMap<string, ConflictSide>) => void;
   /** Takes the result of a write of `sent`. What was typed in the meantime stays a change. */
   readonly saved: (post: Post, sent: PostDraft) => void;
   readonly discard: () => void;
@@ -54,16 +55,19 @@ export function usePostDraft(post: () => Post | undefined, keyOf: KeyOf): PostDr
     draft.value = base.value.draft;
     conflicts.value = [];
   };
+  const bringIn = (from: PostDraft, incoming: Base): void => {
+    const merged = mergeDrafts(from, draft.value, incoming.draft, conflicts.value);
+    base.value = incoming;
+    draft.value = merged.draft;
+    conflicts.value = merged.conflicts;
+  };
   const merge = (theirs: Post): boolean => {
     const incoming = baseOf(theirs);
     if (isSameDraft(incoming.draft, base.value.draft)) {
       base.value = incoming;
       return false;
     }
-    const merged = mergeDrafts(base.value.draft, draft.value, incoming.draft);
-    base.value = incoming;
-    draft.value = merged.draft;
-    conflicts.value = merged.conflicts;
+    bringIn(base.value.draft, incoming);
     return true;
   };
   /** Whether a reading began before the last write. */
@@ -88,16 +92,13 @@ export function usePostDraft(post: () => Post | undefined, keyOf: KeyOf): PostDr
     change: (changed) => {
       draft.value = changedDraft(draft.value, changed, base.value.uid === undefined);
     },
-    settle: (values) => {
-      draft.value = { ...draft.value, ...values };
+    settle: (choices) => {
+      draft.value = settledDraft(draft.value, conflicts.value, choices);
       conflicts.value = [];
     },
     saved: (now, sent) => {
-      const isUntouched = draft.value === sent;
       if (base.value.uid === undefined) forgetDraft(keyOf());
-      base.value = baseOf(now);
-      conflicts.value = [];
-      if (isUntouched) draft.value = base.value.draft;
+      bringIn(sent, baseOf(now));
     },
     discard: start,
   };
@@ -110,6 +111,20 @@ function openingOf(post: Post | undefined, keyOf: KeyOf): { readonly base: Base;
   if (left === undefined) return { base, draft: base.draft };
   const { draft, base: changed, uid, version } = left;
   return { base: isSameDraft(changed, base.draft) ? base : { draft: changed, uid, version, count: base.count }, draft };
+}
+
+/** Returns the draft after the choice. Both texts can be kept, one after the other, to join them by hand. */
+function settledDraft(
+  draft: PostDraft,
+  conflicts: readonly Conflict[],
+  choices: ReadonlyMap<string, ConflictSide>,
+): PostDraft {
+  const values = conflicts.flatMap(({ member, theirs }): [string, unknown][] => {
+    const side = choices.get(member);
+    if (side === 'both') return [['content', `${draft.content ?? ''}\n\n${theirs.content ?? ''}`]];
+    return side === 'theirs' ? [[member, theirs[member]]] : [];
+  });
+  return { ...draft, ...Object.fromEntries<unknown>(values) };
 }
 
 /** The slug of a new post follows its title, until the author writes another one. */
