@@ -95,8 +95,8 @@ export const migrationRecheckMs = 600_000;
 export const frontEndFilesMax = 256;
 /** The most bytes of all files of a front end, including compressed forms. */
 export const frontEndBytesMax = 8_388_608;
-/** The most bytes of the files of all front ends in memory. */
-export const frontEndsKeptBytesMax = 64 * 1_048_576;
+/** The most bytes of the files of the console and of all front ends in memory. */
+export const webFilesKeptBytesMax = 64 * 1_048_576;
 /** The most folders between the folder of a front end and a file. */
 export const frontEndDepthMax = 4;
 /** The maximum length of the name of a file or folder of a front end. */

@@ -7,9 +7,10 @@ import { headerOf } from '../exchange.ts';
 import { methodNotAllowed, problem } from '../problem.ts';
 import { isTagKnown } from '../resources/conditional-requests.ts';
 import { acceptsEncoding } from './accept-encoding.ts';
-import { ConsoleFiles } from './console-files.ts';
+import { readConsoleFiles } from './console-files.ts';
 import type { EncodedFile } from './encoded-file.ts';
 import { frontEndPlace, type FrontEnds } from './front-ends.ts';
+import type { KeptFiles } from './kept-files.ts';
 
 /** The web console at `/console/`, and the redirects of browsers from `/` and `/uc/`. */
 export type ConsolePages = {
@@ -48,7 +49,7 @@ const yearSeconds = 31_536_000;
 
 /** `folder` is the absolute path of the built console. `frontEnds` are those of the started plugins. */
 export function createConsolePages(folder: string, frontEnds: FrontEnds): ConsolePages {
-  const files = new ConsoleFiles(folder);
+  const find = filesOf(folder, frontEnds.kept);
   return {
     answer: (req, { segments }) => {
       if (segments[0] !== 'console') return shortAddress(req, segments);
@@ -57,9 +58,28 @@ export function createConsolePages(folder: string, frontEnds: FrontEnds): Consol
       if (segments.length === 1 && !/^\/+console\//u.test(url)) return redirectTo('console/');
       const place = frontEndPlace(segments);
       return place === undefined
-        ? page(req, segments.slice(1).join('/'), files)
+        ? page(req, segments.slice(1).join('/'), find)
         : foundFile(req, async (accepts) => frontEnds.find(place, accepts), 'no started plugin has this file');
     },
+  };
+}
+
+type Accepts = (encoding: string) => boolean;
+type FindFile = (name: string, accepts: Accepts) => Promise<EncodedFile | undefined>;
+
+/** Returns the function that finds the files of the built console. Their names are read once. */
+function filesOf(folder: string, kept: KeptFiles): FindFile {
+  let reading: ReturnType<typeof readConsoleFiles> | undefined;
+  return async (name, accepts) => {
+    reading ??= readConsoleFiles(folder);
+    const files = await reading.catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    });
+    // The next request looks again for a console that is not built yet.
+    if (files.size === 0) reading = undefined;
+    // The name of the folder is that of no plugin.
+    return kept.find({ folder: '/console/', files, name, accepts, isHashed: name.startsWith('assets/') });
   };
 }
 
@@ -74,15 +94,13 @@ function shortAddress(req: IncomingMessage, segments: readonly string[]): Answer
  * Returns a file, or the start page for every other path, whose routes are known only to the page. A missing file of
  * the build is a 404, because the start page is no script.
  */
-async function page(req: IncomingMessage, name: string, files: ConsoleFiles): Promise<Answer> {
-  const found = await files.find(name, acceptedBy(req));
+async function page(req: IncomingMessage, name: string, find: FindFile): Promise<Answer> {
+  const found = await find(name, acceptedBy(req));
   if (found !== undefined) return fileAnswer(req, found);
   if (/^(?:assets|kit)\//u.test(name)) return refusal(problem('not-found', 'the console has no such file'));
   const missing = 'the console is not built: `npm run build` builds it';
-  return foundFile(req, async (accepts) => files.find('index.html', accepts), missing);
+  return foundFile(req, async (accepts) => find('index.html', accepts), missing);
 }
-
-type Accepts = (encoding: string) => boolean;
 
 async function foundFile(
   req: IncomingMessage,

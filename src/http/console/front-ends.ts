@@ -1,19 +1,9 @@
-import { extname } from 'node:path';
-
-import { frontEndsKeptBytesMax } from '../../limits/plugins.ts';
-import {
-  frontEndModule,
-  frontEndStyles,
-  webEncodings,
-  webTypes,
-  type FrontEnd,
-  type FrontEndMounts,
-} from '../../plugin/api/front-end.ts';
+import { frontEndModule, frontEndStyles, type FrontEnd, type FrontEndMounts } from '../../plugin/api/front-end.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
 import { platformApiVersion } from '../platform/platform-type.ts';
-import { tagOf, type EncodedFile } from './encoded-file.ts';
-import { KeptFiles } from './kept-files.ts';
+import type { EncodedFile } from './encoded-file.ts';
+import type { KeptFiles } from './kept-files.ts';
 
 /** The place of a file in the addresses `/console/plugins/<plugin>/<digest>/<name>`. */
 export type FrontEndPlace = { readonly plugin: string; readonly digest: string; readonly name: string };
@@ -43,7 +33,12 @@ export function frontEndPlace(segments: readonly string[]): FrontEndPlace | unde
 /** The front ends of the started plugins of this node, and their files. */
 export class FrontEnds implements FrontEndMounts {
   readonly #mounted = new Map<string, Mounted>();
-  readonly #kept = new KeptFiles(frontEndsKeptBytesMax);
+  /** The files in memory, also those of the console itself. */
+  readonly kept: KeptFiles;
+
+  constructor(kept: KeptFiles) {
+    this.kept = kept;
+  }
 
   mount(plugin: string, version: string | undefined, frontEnd: FrontEnd): void {
     this.unmount(plugin);
@@ -52,7 +47,7 @@ export class FrontEnds implements FrontEndMounts {
 
   unmount(plugin: string): void {
     this.#mounted.delete(plugin);
-    this.#kept.drop(`${plugin}/`);
+    this.kept.drop(`${plugin}/`);
   }
 
   /** Returns the front ends, sorted by the plugins' names. */
@@ -83,15 +78,8 @@ export class FrontEnds implements FrontEndMounts {
     accepts: (encoding: string) => boolean,
   ): Promise<EncodedFile | undefined> {
     const frontEnd = this.#mounted.get(plugin)?.frontEnd;
-    const type = webTypes.get(extname(name));
-    if (frontEnd?.digest !== digest || type === undefined || !frontEnd.files.has(name)) return undefined;
-    const { files } = frontEnd;
-    const chosen = webEncodings.find(({ name: each, extension }) => files.has(name + extension) && accepts(each));
-    const file = files.get(name + (chosen?.extension ?? ''));
-    return this.#kept.find(`${plugin}/${digest}/${name}${chosen?.extension ?? ''}`, async () => {
-      const bytes = await file?.read();
-      return bytes && { bytes, type, encoding: chosen?.name, etag: tagOf(bytes), isHashed: true };
-    });
+    if (frontEnd?.digest !== digest) return undefined;
+    return this.kept.find({ folder: `${plugin}/${digest}/`, files: frontEnd.files, name, accepts, isHashed: true });
   }
 }
 

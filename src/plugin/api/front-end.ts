@@ -1,9 +1,15 @@
-/** A file of a front end. */
-export type FrontEndFile = {
-  /** The SHA-256 digest of the content when the front end was read. */
-  readonly sha256: string;
+/** A file that the server serves to the console's page. */
+export type WebFile = {
+  /** The size when the folder of the file was read. */
+  readonly bytes: number;
   /** Resolves with the content; with undefined if the file has changed or cannot be read. Never rejects. */
   readonly read: () => Promise<Buffer | undefined>;
+};
+
+/** A file of a front end. */
+export type FrontEndFile = WebFile & {
+  /** The SHA-256 digest of the content when the front end was read. */
+  readonly sha256: string;
 };
 
 /** The built front end that a plugin adds to the console. */

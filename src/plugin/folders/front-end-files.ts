@@ -96,7 +96,7 @@ class FrontEndReading {
     this.#bytes += bytes.length;
     this.#contents.set(name, bytes);
     const sha256 = hash('sha256', bytes);
-    this.#files.set(name, { sha256, read: async () => readUnchanged(path, sha256) });
+    this.#files.set(name, { bytes: bytes.length, sha256, read: async () => readUnchanged(path, sha256) });
   }
 }
 

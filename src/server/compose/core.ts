@@ -11,6 +11,8 @@ import { platformVersion } from '../platform-version.ts';
 import { drawSuffix } from '../draw-suffix.ts';
 import { createWriteDoor, type Execute } from '../../write/execute.ts';
 import { FrontEnds } from '../../http/console/front-ends.ts';
+import { KeptFiles } from '../../http/console/kept-files.ts';
+import { webFilesKeptBytesMax } from '../../limits/plugins.ts';
 import { RequestMemory } from '../../http/body/request-memory.ts';
 import { patient } from '../patient-execute.ts';
 import { recordedLoggerOf } from '../plugin-logger.ts';
@@ -124,7 +126,7 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
   return {
     ...stores,
     config,
-    frontEnds: new FrontEnds(),
+    frontEnds: new FrontEnds(new KeptFiles(webFilesKeptBytesMax)),
     hooks,
     conversions,
     node,
