@@ -92,7 +92,8 @@ class FrontEndReading {
       throw new FrontEndRefused(`has more than ${String(frontEndFilesMax)} files`);
     const path = join(this.#root, ...inside);
     const bytes = await readPlainFile(path, frontEndBytesMax - this.#bytes);
-    if (bytes === undefined) throw new FrontEndRefused(`has more than ${String(frontEndBytesMax)} bytes`);
+    if (bytes === 'irregular') throw new FrontEndRefused(`${name} is not a regular file`);
+    if (bytes === 'too-large') throw new FrontEndRefused(`has more than ${String(frontEndBytesMax)} bytes`);
     this.#bytes += bytes.length;
     this.#contents.set(name, bytes);
     const sha256 = hash('sha256', bytes);
@@ -101,8 +102,8 @@ class FrontEndReading {
 }
 
 async function readUnchanged(path: string, sha256: string): Promise<Buffer | undefined> {
-  const bytes = await readPlainFile(path, frontEndBytesMax).catch(() => undefined);
-  return bytes !== undefined && hash('sha256', bytes) === sha256 ? bytes : undefined;
+  const bytes = await readPlainFile(path, frontEndBytesMax).catch(() => 'irregular' as const);
+  return typeof bytes !== 'string' && hash('sha256', bytes) === sha256 ? bytes : undefined;
 }
 
 /** Returns the name without the extension of a compressed form. */
