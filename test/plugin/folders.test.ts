@@ -140,6 +140,30 @@ test('the digest covers the files of the plugin, and no others beside them', asy
   }
 });
 
+test('the digest covers the front end in every folder, also in those of tests and dependencies', async (t) => {
+  const root = await temporaryFolder(t);
+  let scan: Awaited<ReturnType<typeof scanFiles>>;
+  const digest = async (): Promise<string | undefined> => {
+    scan = await scanFiles(join(root, 'good'), scan);
+    return scan === undefined ? undefined : digestOf(join(root, 'good'), scan);
+  };
+  const served = ['test/a.js', 'node_modules/b/leaf.svg', 'index.css', 'c/tests/d.png'];
+  for (const folder of ['console', 'dist/web/', 'node_modules/front']) {
+    await writePlugins(root, { good: { ...good, 'plugin.yaml': manifestYaml('good', { console: folder }) } });
+    await digest();
+    for (const file of served) {
+      const earlier = await digest();
+      await writePlugins(root, { good: { [join(folder, file)]: '1' } });
+      t.not(await digest(), earlier, `${folder} ${file}`);
+    }
+    const whole = await digest();
+    await writePlugins(root, {
+      good: { [join(folder, '.git/a.js')]: '1', 'elsewhere/a.svg': '1', 'node_modules/other/a.js': '1' },
+    });
+    t.equal(await digest(), whole, folder);
+  }
+});
+
 test('a name belongs to the bundled folder, the folder of that name, or the first one', (t) => {
   const folder = (
     name: string,

@@ -20,7 +20,7 @@ export class FolderWatch {
   readonly #dependencies: FolderWatchDependencies;
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #poll: Poll;
-  #signature: string | undefined;
+  #scan: FilesScan | undefined;
   #digest: string | undefined;
 
   constructor(path: string, dependencies: FolderWatchDependencies) {
@@ -35,7 +35,7 @@ export class FolderWatch {
    */
   async open(mode: 'once' | 'follow'): Promise<string | undefined> {
     const scan = await scanFiles(this.#path);
-    this.#signature = scan?.signature;
+    this.#scan = scan;
     this.#digest = scan === undefined ? undefined : await digestOf(this.#path, scan);
     if (mode === 'follow') {
       this.#follow(scan);
@@ -61,9 +61,10 @@ export class FolderWatch {
 
   /** Scans the folder. Returns the time until the next scan, in milliseconds. */
   async #check(): Promise<number> {
-    const scan = await scanFiles(this.#path);
-    if (scan?.signature !== this.#signature) {
-      this.#signature = scan?.signature;
+    const before = this.#scan;
+    const scan = await scanFiles(this.#path, before);
+    this.#scan = scan;
+    if (scan?.signature !== before?.signature) {
       this.#follow(scan);
       return filesSettleMs;
     }

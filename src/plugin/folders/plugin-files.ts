@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
-import { extname, join, sep } from 'node:path';
+import { extname, join, normalize, sep } from 'node:path';
 
+import { pluginManifestBytesMax } from '../../limits/plugins.ts';
+import { valueAt } from '../../resource/object/json-pointer.ts';
+import { yamlDocuments } from '../objects/yaml-documents.ts';
 import { isWebFile } from './front-end-files.ts';
 import { fileComparedBytesMax, filesWatchedMax } from '../lifecycle/life-limits.ts';
 import { unlessTransient } from './transient-errors.ts';
@@ -21,17 +24,31 @@ export type FilesScan = {
   readonly files: readonly FileMark[];
   readonly folders: readonly string[];
   readonly signature: string;
+  /** The folder of the front end, which plugin.yaml names. */
+  readonly frontEnd: FrontEndFolder;
 };
 
-/** Folders of dependencies and tests are not scanned. */
+type FrontEndFolder = {
+  /** Undefined for a plugin without a front end. */
+  readonly path: string | undefined;
+  readonly manifest: Pick<FileMark, 'size' | 'modifiedMs'>;
+};
+
+/** Folders of dependencies and tests are not scanned, except for the folder of the front end, which is served. */
 const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
 
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 
-/** Scans a plugin's folder. Returns undefined if plugin.yaml is missing. Rejects after a transient error. */
-export async function scanFiles(root: string): Promise<FilesScan | undefined> {
+/**
+ * Scans a plugin's folder. `before` is the previous scan of the folder. Returns undefined if plugin.yaml is missing.
+ * Rejects after a transient error.
+ */
+export async function scanFiles(root: string, before?: FilesScan): Promise<FilesScan | undefined> {
+  const manifest = await markOf(join(root, 'plugin.yaml'));
   // A folder without a plugin.yaml is not a plugin, and may be large.
-  if ((await markOf(join(root, 'plugin.yaml'))) === undefined) return undefined;
+  if (manifest === undefined) return undefined;
+  const frontEnd = await frontEndOf(root, manifest, before?.frontEnd);
+  const isIn = placesOf(frontEnd.path);
   const files: FileMark[] = [];
   const folders: string[] = [];
   const waiting = [''];
@@ -39,8 +56,8 @@ export async function scanFiles(root: string): Promise<FilesScan | undefined> {
     folders.push(join(root, inner));
     for (const entry of await entriesOf(join(root, inner))) {
       const path = join(inner, entry.name);
-      if (entry.isDirectory() && !foldersLeftOut.has(entry.name) && !entry.name.startsWith('.')) waiting.push(path);
-      const mark = entry.isDirectory() || !isPart(path) ? undefined : await markOf(join(root, path));
+      if (entry.isDirectory() && isIn.folder(path)) waiting.push(path);
+      const mark = entry.isDirectory() || !isIn.part(path) ? undefined : await markOf(join(root, path));
       if (mark !== undefined) files.push({ path, size: mark.size, modifiedMs: mark.mtimeMs });
     }
   }
@@ -49,6 +66,7 @@ export async function scanFiles(root: string): Promise<FilesScan | undefined> {
   return {
     files,
     folders,
+    frontEnd,
     signature: files.map(({ path, size, modifiedMs }) => `${path}\n${String(size)} ${String(modifiedMs)}`).join('\n'),
   };
 }
@@ -68,13 +86,47 @@ export async function digestOf(root: string, { files }: FilesScan): Promise<stri
   return hash.digest('hex');
 }
 
-function isPart(path: string): boolean {
-  return (
-    path === 'plugin.yaml' ||
-    codeExtensions.has(extname(path)) ||
-    (path.split(sep).slice(0, -1).includes('console') && isWebFile(path)) ||
-    objectFolders.some((folder) => path.startsWith(folder + sep))
-  );
+/** Returns the folder of the front end. The manifest is read only if it has changed since the previous scan. */
+async function frontEndOf(
+  root: string,
+  { size, mtimeMs }: Stats,
+  before: FrontEndFolder | undefined,
+): Promise<FrontEndFolder> {
+  if (before?.manifest.size === size && before.manifest.modifiedMs === mtimeMs) return before;
+  const manifest = { size, modifiedMs: mtimeMs };
+  const content =
+    size > pluginManifestBytesMax
+      ? undefined
+      : await contentOf(join(root, 'plugin.yaml')).catch(unlessTransient(undefined));
+  // The domain does not occur in the path of the folder.
+  const yaml = yamlDocuments(Buffer.from(content ?? '').toString(), '');
+  const folder = yaml.ok ? valueAt(yaml.documents[0], '/spec/console') : undefined;
+  return { manifest, path: typeof folder === 'string' ? normalize(folder).replace(/[/\\]$/u, '') : undefined };
+}
+
+type Places = {
+  /** Whether a folder is scanned. */
+  readonly folder: (path: string) => boolean;
+  /** Whether a file is a part of the plugin. */
+  readonly part: (path: string) => boolean;
+};
+
+function placesOf(frontEnd: string | undefined): Places {
+  const root = frontEnd === '.' ? '' : `${frontEnd ?? ''}${sep}`;
+  const isServed = (path: string): boolean => {
+    const inner = frontEnd !== undefined && path.startsWith(root) ? path.slice(root.length).split(sep) : undefined;
+    return inner?.every((name) => !name.startsWith('.')) === true;
+  };
+  const isLeftOut = (names: readonly string[]): boolean =>
+    names.some((name) => foldersLeftOut.has(name) || name.startsWith('.'));
+  return {
+    folder: (path) => isServed(path) || root.startsWith(path + sep) || !isLeftOut(path.split(sep)),
+    part: (path) =>
+      path === 'plugin.yaml' ||
+      (isServed(path) && isWebFile(path)) ||
+      (!isLeftOut(path.split(sep).slice(0, -1)) &&
+        (codeExtensions.has(extname(path)) || objectFolders.some((folder) => path.startsWith(folder + sep)))),
+  };
 }
 
 async function entriesOf(folder: string): ReturnType<typeof readFolder> {
