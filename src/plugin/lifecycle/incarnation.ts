@@ -208,14 +208,17 @@ export class Incarnation {
     this.#dependencies.migrations.mount(plugin, definition.migrations, cause);
     this.#dependencies.reconcilers.mount(plugin, definition.reconcilers);
     if (frontEnd?.ok === true) this.#dependencies.frontEnds?.mount(plugin, version, frontEnd.frontEnd);
+    else this.#dependencies.frontEnds?.unmount(plugin);
     this.#dependencies.registry.clearReloading(plugin);
   }
 
-  /** Removes all registrations, ends watches and calls the plugin's `stop`. The plugin's objects are not removed. */
+  /**
+   * Removes all registrations but the front end, ends watches and calls the plugin's `stop`. The plugin's objects are
+   * not removed. The front end stays until the plugin has started again, so that a reload does not remove its pages.
+   */
   async release(): Promise<void> {
     const { plugin } = this.is;
-    const { registry, reconcilers, migrations, routes, frontEnds, routeOwners, closeWatches } = this.#dependencies;
-    frontEnds?.unmount(plugin);
+    const { registry, reconcilers, migrations, routes, routeOwners, closeWatches } = this.#dependencies;
     // Unmounts the reconcilers first, so that no new step starts. Running steps may continue until their time limit.
     const quiet = Promise.all([reconcilers.unmount(plugin), migrations.unmount(plugin)]);
     routes.unmount(plugin);

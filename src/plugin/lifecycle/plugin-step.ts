@@ -2,6 +2,7 @@ import type { Leadership } from '../../read/leadership.ts';
 import type { UniqueSteps } from '../../read/uniqueness.ts';
 import type { ObjectCheckResults } from '../api/object-checks.ts';
 import type { AppliedObjects } from '../objects/applied-objects.ts';
+import { unmountEnded } from './ended-front-ends.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import type { Incarnation, IncarnationDependencies } from './incarnation.ts';
 import { eraseRetryMs } from './life-limits.ts';
@@ -157,6 +158,7 @@ export class PluginStep {
 
   async #perform(plugin: HostedPlugin, { to, act }: Transition, wasLeaving: boolean): Promise<boolean> {
     const before = plugin.phase;
+    unmountEnded(this.#dependencies.frontEnds, plugin.name, { to, act });
     switch (act) {
       case 'none':
         return rest(plugin, to);
@@ -186,7 +188,7 @@ export class PluginStep {
    * false. Each dependent enqueues this plugin again when the dependent has stopped.
    */
   async #release(plugin: HostedPlugin, wasLeaving: boolean): Promise<boolean> {
-    const { plugins, enqueue, log, registry } = this.#dependencies;
+    const { plugins, enqueue, log, registry, frontEnds } = this.#dependencies;
     // Uses the dependencies of running code, which have no cycle. New manifests may have a cycle.
     const dependents = [...plugins.values()].filter(
       (other) => (other.phase === 'started' || other.phase === 'stopping') && other.runsOn(plugin.name),
@@ -200,7 +202,8 @@ export class PluginStep {
     const wasStarted = plugin.phase === 'started';
     const { incarnation } = plugin;
     plugin.change({ type: 'release' });
-    if (wasStarted && plugin.isReturning) registry.markReloading(plugin.name, plugin.groups);
+    if (!plugin.isReturning) frontEnds?.unmount(plugin.name);
+    else if (wasStarted) registry.markReloading(plugin.name, plugin.groups);
     await this.#reporter.reportWhile(plugin, async () => incarnation?.release());
     if (wasStarted) log.info('plugin stopped', { plugin: plugin.name });
     plugin.change({ type: 'rest', phase: 'discovered' });

@@ -3,6 +3,7 @@ import { rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as passes } from 'node:timers/promises';
 import { brotliCompressSync } from 'node:zlib';
 
 import t, { test } from 'tap';
@@ -134,6 +135,38 @@ test('an unbuilt front end is reported, and does not keep the plugin from starti
   t.equal(status.phase, 'started');
   const condition = { type: 'FrontEndMissing', reason: 'FilesRefused', message: /build the front end first/u };
   t.match(status.conditions.slice(1), [condition]);
+});
+
+/** A plugin whose module waits, so that a test can look at the server in the middle of a reload. */
+const slow = (version: string, wait: string) => ({
+  'console/index.js': `export default {}; // ${version}`,
+  'main.mjs': `${wait} export default {};`,
+  'plugin.yaml': manifest('slow', version, { main: 'main.mjs' }),
+});
+
+test('a reloaded plugin stays in the list until its next version has started or failed', async (t) => {
+  const versions = async () => (await listed()).filter(({ plugin }) => plugin === 'slow').map(({ version }) => version);
+  const phase = async (): Promise<string | undefined> => {
+    const answer = await server.call('/apis/plugin.svc.run/v1alpha1/plugins/slow');
+    return ((await answer.json()) as { readonly status?: { readonly phase?: string } }).status?.phase;
+  };
+  await writePlugin(root, 'slow', slow('1.0.0', ''));
+  while ((await phase()) !== 'started') await passes(10);
+  t.strictSame(await versions(), ['1.0.0']);
+  const waits = new Promise<void>((resolve) => {
+    Object.assign(globalThis, { slowModuleWaits: resolve });
+  });
+  let goOn = (): void => undefined;
+  Object.assign(globalThis, { slowModule: new Promise<void>((resolve) => (goOn = resolve)) });
+  await writePlugin(root, 'slow', slow('2.0.0', 'globalThis.slowModuleWaits(); await globalThis.slowModule;'));
+  await waits;
+  t.strictSame(await versions(), ['1.0.0']);
+  goOn();
+  while ((await versions())[0] === '1.0.0') await passes(10);
+  t.strictSame(await versions(), ['2.0.0']);
+  await writePlugin(root, 'slow', slow('3.0.0', 'throw new Error("out of order");'));
+  while ((await phase()) !== 'failed') await passes(10);
+  t.strictSame(await versions(), []);
 });
 
 test('a package whose front end is missing is refused', async (t) => {
