@@ -14,18 +14,25 @@ export type Own<T> = OwnCall<T> & {
   /** The members of `spec` that requests cannot change. */
   readonly protectedMembers: readonly string[];
   readonly check: (spec: Members, stored: T | undefined) => void;
+  readonly summary: ((object: T) => object) | undefined;
 };
 
-export async function listOwn<T extends AnyObject>({ request, type, ownerMember }: Own<T>): Promise<RouteResponse> {
+export async function listOwn<T extends AnyObject>(own: Own<T>): Promise<RouteResponse> {
+  const { request, type, ownerMember, summary } = own;
   const { query, user, pluginClient } = request;
   const parameters = readPageParameters(query);
+  const isSummary = query['summary'] === 'true';
+  if (isSummary && summary === undefined) throw badRequest('the parameter summary is not supported');
   const list = await pluginClient.list(type, {
     labelSelector: valuesOf(query['labelSelector']),
     fieldSelector: [`spec.${ownerMember}=${escapeSelectorValue(user.name)}`, ...valuesOf(query['fieldSelector'])],
     sort: valuesOf(query['sort']),
     ...parameters,
   });
-  return { body: listBody(type, list, parameters) };
+  const { items } = list;
+  return {
+    body: listBody(type, { ...list, items: isSummary ? items.map((each) => summary?.(each)) : items }, parameters),
+  };
 }
 
 export async function createOwn<T extends AnyObject>(own: Own<T>): Promise<RouteResponse> {

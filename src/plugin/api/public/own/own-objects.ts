@@ -27,6 +27,11 @@ export type OwnObjects<T extends AnyObject> = {
    */
   readonly check?: (spec: Members, stored: T | undefined) => void;
   /**
+   * Returns the part of an object that a list with `?summary=true` contains, for example without long texts. Without
+   * this function, lists refuse the parameter.
+   */
+  readonly summary?: (object: T) => object;
+  /**
    * The actions, by name. Each action is served at `PUT …/{name}/<action>`. The function returns a merge patch for the
    * object.
    */
@@ -42,7 +47,7 @@ type Answer<T> = (own: Own<T>) => Promise<RouteResponse>;
  * parameters.
  */
 export function ownObjects<T extends AnyObject>(options: OwnObjects<T>): ControllerDeclaration {
-  const { type, apiVersion, path, owner, verbs = ownVerbs } = options;
+  const { type, apiVersion, path, owner, verbs = ownVerbs, summary } = options;
   const protectedMembers = [owner, ...(options.kept ?? [])];
   const check = options.check ?? (() => undefined);
   const route = (method: RouteMethod, subpath: string, answer: Answer<T>): RouteDeclaration => ({
@@ -51,7 +56,8 @@ export function ownObjects<T extends AnyObject>(options: OwnObjects<T>): Control
     handler: async (request) => {
       refuseVisitor(request, type.plural);
       refuseUnsupported(request.query);
-      return answer({ request, type, ownerMember: owner, path: `/apis/${apiVersion}${path}`, protectedMembers, check });
+      const base = `/apis/${apiVersion}${path}`;
+      return answer({ request, type, ownerMember: owner, path: base, protectedMembers, check, summary });
     },
   });
   const actions = Object.entries(options.actions ?? {});
