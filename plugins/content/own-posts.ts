@@ -16,6 +16,7 @@ export function ownPosts(domain: string): ControllerDeclaration {
     owner: 'owner',
     kept: ['publish', 'publishTime', ...editorialMembers],
     check: checkAuthorSpec,
+    summary: ({ spec: { content: _, excerpt: __, ...spec }, ...object }) => ({ ...object, spec }),
     actions: { publish, unpublish },
   });
 }

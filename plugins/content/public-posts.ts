@@ -42,7 +42,13 @@ async function listPublished(type: TypeName, { query, pluginClient }: RouteReque
     throw badRequest(`page and size must be whole numbers of at least 1, and size must be at most ${String(sizeMax)}`);
   const tag = query['tag'];
   if (Array.isArray(tag)) throw badRequest('the parameter tag must not be repeated');
-  const fieldSelector = typeof tag === 'string' ? `${published},spec.tags=${escapeSelectorValue(tag)}` : published;
+  const names = [query['name'] ?? []].flat();
+  if (names.length > sizeMax) throw badRequest(`the parameter name must occur at most ${String(sizeMax)} times`);
+  const fieldSelector = [
+    published,
+    ...(typeof tag === 'string' ? [`spec.tags=${escapeSelectorValue(tag)}`] : []),
+    ...(names.length > 0 ? [`metadata.name in (${names.map(escapeSelectorValue).join(',')})`] : []),
+  ];
   const list = await pluginClient.list<Post>(type, { fieldSelector, sort: 'spec.publishTime,desc', page, size });
   return {
     body: {

@@ -118,6 +118,18 @@ test('a new post belongs to its author and is unpublished, for any body', async 
   await stage.close();
 });
 
+test('a list with summary=true has the posts without their texts', async (t) => {
+  const { stage, call } = await staged(t);
+  await call('POST', '', { body: post('a', { content: 'long', excerpt: { raw: 'short' }, tags: ['x'] }) });
+  const listed = async (query: Call['query'] = {}): Promise<unknown> =>
+    ((await call('GET', '', { query })).body as { readonly items: readonly { readonly spec: object }[] }).items[0]
+      ?.spec;
+  t.strictSame(await listed({ summary: 'true' }), { title: 'a', tags: ['x'], owner: 'ann' });
+  t.match(await listed(), { content: 'long', excerpt: { raw: 'short' } });
+  t.match(await listed({ summary: 'false' }), { content: 'long' });
+  await stage.close();
+});
+
 test('each rule of the type is reported for its value', async (t) => {
   const { stage, own, call } = await staged(t);
   await own.create(type, post('secret', { owner: 'bob', slug: 'taken' }));
