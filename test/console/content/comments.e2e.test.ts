@@ -49,9 +49,9 @@ test('a moderator judges comments as they arrive, one by one and many at once', 
     await page.getByText('One comment approved').waitFor();
     await row('Well said.').waitFor({ state: 'detached' });
     t.equal(await stateOf('Well said.'), 'approved');
-    await row('Too much salt.').getByRole('link', { name: 'recipe' }).click();
+    await row('Too much salt.').getByRole('link', { name: 'A recipe' }).click();
     await page.getByText('one comment', { exact: true }).waitFor();
-    await page.getByText('On “recipe”').waitFor();
+    await page.getByText('On “A recipe”').waitFor();
     await page.getByRole('link', { name: 'All posts' }).click();
     await page.getByText('2 comments', { exact: true }).waitFor();
     await page.getByRole('checkbox', { name: 'Choose all' }).focus();

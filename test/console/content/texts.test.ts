@@ -30,7 +30,7 @@ type Posts = {
   readonly slugOf: (title: string) => string;
   readonly changesOf: (base: Draft, draft: Draft) => object | undefined;
 };
-type Queries = { readonly selectorsOf: (query: { state: string; text: string }) => readonly string[] };
+type Queries = { readonly selectorsOf: (query: { state: string; filter: string }) => readonly string[] };
 
 const sources = '../plugins/content/console';
 const { mergeDrafts } = await importConsoleModule<Merging>(`${sources}/editor/merge-drafts.ts`);
@@ -147,7 +147,7 @@ test('slugs, patches and selectors', async (t) => {
     content: null,
     tags: null,
   });
-  t.strictSame(selectorsOf({ state: 'bin', text: 'Zü, (x)=\\ 控制v2' }), [
+  t.strictSame(selectorsOf({ state: 'bin', filter: 'Zü, (x)=\\ 控制v2' }), [
     'spec.deleted=true',
     'words^=zü',
     'words^=x',

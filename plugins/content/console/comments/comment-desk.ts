@@ -2,6 +2,9 @@ import type { ObjectMetadata, TypeName } from 'ledgerplane/client';
 import { useConsole, usePermission } from 'ledgerplane/console-kit';
 import { computed, type ComputedRef } from 'vue';
 
+import { pathOf } from '../listing/path-of.ts';
+import { pageSize, type ListPage, type ListQuery } from '../listing/use-listing.ts';
+
 export const commentStates = ['pending', 'approved', 'spam'] as const;
 export type CommentState = (typeof commentStates)[number];
 
@@ -15,16 +18,6 @@ export type Comment = {
   };
 };
 
-export type CommentPage = { readonly items: readonly Comment[]; readonly total: number };
-export type CommentQuery = {
-  readonly state: CommentState;
-  readonly post: string;
-  readonly page: number;
-  readonly size?: number;
-};
-
-export const pageSize = 20;
-
 /** The routes of moderators that set each state. */
 const actions: Readonly<Record<CommentState, string>> = { pending: 'unapprove', approved: 'approve', spam: 'spam' };
 
@@ -32,7 +25,8 @@ export type CommentDesk = {
   readonly type: TypeName;
   readonly mayJudge: ComputedRef<boolean>;
   readonly mayDelete: ComputedRef<boolean>;
-  readonly list: (query: CommentQuery, signal: AbortSignal) => Promise<CommentPage>;
+  /** `filter` is the name of a post. */
+  readonly list: (query: ListQuery<CommentState>, signal: AbortSignal) => Promise<ListPage<Comment>>;
   readonly judge: (name: string, state: CommentState) => Promise<void>;
   readonly remove: (comment: Comment) => Promise<void>;
 };
@@ -45,18 +39,17 @@ export function useCommentDesk(): CommentDesk {
   const routes = { ...type, group: `console.api.${type.group}` };
   const mayModerate = computed(() => may({ verb: 'update', type: routes, subresource: 'approve' }));
   const mayManage = computed(() => may({ verb: 'patch', type }));
-  const pathOf = ({ group, version, plural }: TypeName): string => `/apis/${group}/${version}/${plural}`;
   return {
     type,
     mayJudge: computed(() => mayModerate.value || mayManage.value),
     mayDelete: computed(() => may({ verb: 'delete', type })),
-    list: async ({ state, post, page, size = pageSize }, signal) => {
+    list: async ({ state, filter: post, page, size = pageSize }, signal) => {
       const steps = { page: String(page), size: String(size) };
       const path = pathOf(mayModerate.value ? routes : type);
       const query = mayModerate.value
         ? { state, ...(post === '' ? {} : { post }) }
-        : { fieldSelector: selectorOf(state, post), sort: 'metadata.creationTimestamp,asc' };
-      return (await client.request<CommentPage>(path, { query: { ...query, ...steps }, signal })) ?? noComments;
+        : { fieldSelector: [`spec.state=${state}`, ...selectorOf(post)], sort: 'metadata.creationTimestamp,asc' };
+      return (await client.request<ListPage<Comment>>(path, { query: { ...query, ...steps }, signal })) ?? noComments;
     },
     judge: async (name, state) => {
       const at = `/${encodeURIComponent(name)}`;
@@ -69,11 +62,41 @@ export function useCommentDesk(): CommentDesk {
   };
 }
 
-const noComments: CommentPage = { items: [], total: 0 };
+/** The colours of the states' badges. */
+export const stateTones = { pending: 'neutral', approved: 'good', spam: 'bad' } as const;
 
-function selectorOf(state: CommentState, post: string): readonly string[] {
-  const about = post === '' ? [] : [`spec.post=${escaped(post)}`];
-  return [`spec.state=${state}`, ...about];
+export type OwnCommentDesk = Pick<CommentDesk, 'type' | 'mayDelete' | 'remove'> & {
+  readonly list: (query: ListQuery<CommentState | 'all'>, signal: AbortSignal) => Promise<ListPage<Comment>>;
+};
+
+/** Where users read and withdraw their own comments. */
+export function useOwnCommentDesk(): OwnCommentDesk {
+  const { client, domain } = useConsole();
+  const { may } = usePermission();
+  const type = { group: `uc.api.content.${domain}`, version: 'v1alpha1', plural: 'comments' };
+  return {
+    type,
+    mayDelete: computed(() => may({ verb: 'delete', type })),
+    list: async ({ state, filter, page, size = pageSize }, signal) => {
+      const query = {
+        fieldSelector: state === 'all' ? selectorOf(filter) : [`spec.state=${state}`, ...selectorOf(filter)],
+        sort: 'metadata.creationTimestamp,desc',
+        page: String(page),
+        size: String(size),
+      };
+      return (await client.request<ListPage<Comment>>(pathOf(type), { query, signal })) ?? noComments;
+    },
+    remove: async ({ metadata: { name, uid } }) => {
+      const at = `${pathOf(type)}/${encodeURIComponent(name)}`;
+      await client.request(at, { method: 'DELETE', body: { preconditions: { uid } } });
+    },
+  };
+}
+
+const noComments: ListPage<Comment> = { items: [], total: 0 };
+
+function selectorOf(post: string): readonly string[] {
+  return post === '' ? [] : [`spec.post=${escaped(post)}`];
 }
 
 /** Returns a value as selectors write it. */

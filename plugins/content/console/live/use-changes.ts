@@ -2,6 +2,8 @@ import type { TypeName } from 'ledgerplane/client';
 import { after, useConsole, usePermission } from 'ledgerplane/console-kit';
 import { computed, onScopeDispose, watch, type ComputedRef } from 'vue';
 
+import { pathOf } from '../listing/path-of.ts';
+
 /** A change leads to one reading after this time, however many others follow it. */
 const settleMs = 250;
 const retryMs = 3_000;
@@ -10,6 +12,9 @@ const pollMs = 5_000;
 
 /** The objects themselves are read by the page. */
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const metadataOfList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+
+type List = { readonly metadata: { readonly resourceVersion: string } };
 
 /**
  * Calls `onChange` after objects of the type have changed, or the one with the name. Returns the interval at which the
@@ -30,7 +35,9 @@ export function useChanges(type: TypeName, onChange: () => void, name?: string):
 
   const follow = async (signal: AbortSignal): Promise<void> => {
     try {
-      const { resourceVersion } = await client.list(type, { page: 1, size: 1, signal });
+      const query = { page: '1', size: '1' };
+      const list = await client.request<List>(pathOf(type), { query, accept: metadataOfList, signal });
+      const resourceVersion = list?.metadata.resourceVersion ?? '';
       notify();
       const changes = client.watch(type, { from: { resourceVersion }, name, accept: metadataOnly, signal });
       for await (const _ of changes) notify();

@@ -2,25 +2,27 @@ import { ClientError, type TypeName } from 'ledgerplane/client';
 import { useConsole, usePermission } from 'ledgerplane/console-kit';
 import { computed, type ComputedRef } from 'vue';
 
-import { specOf, type Post, type PostDraft, type PostState } from './post.ts';
-import { pageSize, selectorsOf, type PostQuery } from './post-query.ts';
+import { pathOf } from '../listing/path-of.ts';
+import { asTable, rowsOf, type Table } from '../listing/table.ts';
+import { pageSize, type ListPage } from '../listing/use-listing.ts';
+import { specOf, type Post, type PostDraft, type PostState, type PostSummary } from './post.ts';
+import { selectorsOf, type PostQuery } from './post-query.ts';
+import { summaryOf } from './post-summary.ts';
 
 /** `all`: the posts of all authors, for editors. `own`: those of the user. */
 export type Area = 'all' | 'own';
-
-export type PostPage = { readonly items: readonly Post[]; readonly total: number };
 
 /** Where posts are read and written: the API of the type, or that for one's own posts. */
 export type PostDesk = {
   readonly area: Area;
   /** The type of the requests. For own posts, it is that of their routes, which have no watch. */
   readonly type: TypeName;
-  readonly states: readonly (PostState | 'all')[];
+  readonly states: readonly ['all', ...PostState[]];
   readonly mayCreate: ComputedRef<boolean>;
   readonly mayWrite: ComputedRef<boolean>;
   readonly mayPublish: ComputedRef<boolean>;
   readonly mayDelete: ComputedRef<boolean>;
-  readonly list: (query: PostQuery, signal: AbortSignal) => Promise<PostPage>;
+  readonly list: (query: PostQuery, signal: AbortSignal) => Promise<ListPage<PostSummary>>;
   /** Returns null if there is no such post, or it belongs to somebody else. */
   readonly get: (name: string, signal?: AbortSignal) => Promise<Post | null>;
   readonly create: (draft: PostDraft) => Promise<Post>;
@@ -69,7 +71,12 @@ function useCalls(path: string, actions: string, owner: ComputedRef<string> | un
   return {
     list: async ({ page, size = pageSize, ...query }, signal) => {
       const parameters = { fieldSelector: selectorsOf(query), page: String(page), size: String(size) };
-      return (await client.request<PostPage>(path, { query: parameters, signal })) ?? { items: [], total: 0 };
+      if (owner === undefined) {
+        const summaries = { ...parameters, summary: 'true' };
+        return (await client.request<ListPage<PostSummary>>(path, { query: summaries, signal })) ?? noPosts;
+      }
+      const table = await client.request<Table>(path, { query: parameters, accept: asTable, signal });
+      return { items: rowsOf(table).map(summaryOf), total: table?.total ?? 0 };
     },
     get: async (name, signal) => {
       try {
@@ -95,6 +102,4 @@ function useCalls(path: string, actions: string, owner: ComputedRef<string> | un
   };
 }
 
-function pathOf({ group, version, plural }: TypeName): string {
-  return `/apis/${group}/${version}/${plural}`;
-}
+const noPosts: ListPage<PostSummary> = { items: [], total: 0 };

@@ -1,17 +1,7 @@
+import type { ListQuery } from '../listing/use-listing.ts';
 import type { PostState } from './post.ts';
 
-/** What a list of posts shows. */
-export type PostQuery = {
-  readonly state: PostState | 'all';
-  /** The text that the user searches for. */
-  readonly text: string;
-  /** From 1. */
-  readonly page: number;
-  /** The number of posts of a page; 20 by default. */
-  readonly size?: number;
-};
-
-export const pageSize = 20;
+export type PostQuery = ListQuery<PostState | 'all'>;
 
 const present = 'spec.deleted!=true';
 const selectors: Readonly<Record<PostQuery['state'], readonly string[]>> = {
@@ -28,7 +18,7 @@ const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}
 const word = new RegExp(`[${unspaced}]+|(?:(?![${unspaced}])[\\p{L}\\p{N}])+`, 'gu');
 
 /** Returns the field selectors of a query. The index `words` has the words of titles and tags in lower case. */
-export function selectorsOf({ state, text }: Pick<PostQuery, 'state' | 'text'>): readonly string[] {
-  const words = text.normalize('NFKC').toLowerCase().match(word) ?? [];
+export function selectorsOf({ state, filter }: Pick<PostQuery, 'state' | 'filter'>): readonly string[] {
+  const words = filter.normalize('NFKC').toLowerCase().match(word) ?? [];
   return [...selectors[state], ...words.slice(0, wordsMax).map((each) => `words^=${each.slice(0, wordLengthMax)}`)];
 }

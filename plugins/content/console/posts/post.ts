@@ -21,18 +21,23 @@ export type PostDraft = {
 export type Post = {
   readonly metadata: ObjectMetadata;
   readonly spec: PostDraft & {
-    readonly owner?: string;
+    readonly owner?: string | undefined;
     readonly publish?: boolean;
-    readonly publishTime?: string;
+    readonly publishTime?: string | undefined;
     readonly submitted?: boolean;
     readonly deleted?: boolean;
   };
   readonly status?: { readonly permalink?: string; readonly comments?: number; readonly readingMinutes?: number };
 };
 
+/** What a list shows of a post: everything but the texts. */
+export type PostSummary = Pick<Post, 'metadata' | 'status'> & {
+  readonly spec: Omit<Post['spec'], 'content' | 'excerpt'>;
+};
+
 export type PostState = 'draft' | 'review' | 'published' | 'bin';
 
-export function stateOf({ spec }: Pick<Post, 'spec'>): PostState {
+export function stateOf({ spec }: Pick<PostSummary, 'spec'>): PostState {
   if (spec.deleted === true) return 'bin';
   if (spec.publish === true) return 'published';
   return spec.submitted === true ? 'review' : 'draft';

@@ -1,0 +1,24 @@
+import type { ObjectMetadata } from 'ledgerplane/client';
+
+/** A table has the values of the type's columns, without the texts of the objects. */
+export const asTable = 'application/json;as=Table;g=meta.k8s.io;v=v1';
+
+export type Table = {
+  readonly total?: number;
+  readonly columnDefinitions: readonly { readonly name: string }[];
+  readonly rows: readonly { readonly cells: readonly unknown[]; readonly object: { metadata: ObjectMetadata } }[];
+};
+
+export type TableRow = {
+  readonly metadata: ObjectMetadata;
+  /** Returns the value in a column; null for a missing value. */
+  readonly cell: (column: string) => unknown;
+};
+
+export function rowsOf(table: Table | undefined): readonly TableRow[] {
+  const places = new Map(table?.columnDefinitions.map(({ name }, place) => [name, place]));
+  return (table?.rows ?? []).map(({ cells, object: { metadata } }) => ({
+    metadata,
+    cell: (column) => cells[places.get(column) ?? -1] ?? null,
+  }));
+}
