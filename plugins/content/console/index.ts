@@ -1,4 +1,4 @@
-import { MessagesSquare, NotebookPen, PenLine } from '@lucide/vue';
+import { MessageSquare, MessagesSquare, NotebookPen, PenLine } from '@lucide/vue';
 import { defineConsole } from 'ledgerplane/console-kit';
 
 import en from './messages/en.json';
@@ -49,6 +49,23 @@ export default defineConsole({
       component: async () => import('./editor/own-edit-page.vue'),
       props: true,
       meta: { title: 'posts.title.own', permissions: own },
+    },
+    {
+      path: '/comments',
+      area: 'own',
+      component: async () => import('./comments/own-comments-page.vue'),
+      meta: {
+        title: 'ownComments.title',
+        permissions: ['plugin:content:own-comments:edit'],
+        menu: { icon: MessageSquare, order: 40 },
+      },
+    },
+    {
+      path: '/read/:name',
+      area: 'own',
+      component: async () => import('./posts/read-page.vue'),
+      props: true,
+      meta: { title: 'reading.title', permissions: ['plugin:content:public:view'] },
     },
   ],
   homeCards: [

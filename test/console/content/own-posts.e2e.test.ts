@@ -22,12 +22,13 @@ test('an author logs in at /uc/, writes, looks at the preview and publishes', wi
     await page.getByLabel('User name').fill('ann');
     await page.getByLabel('Password', { exact: true }).fill(passwordOf('ann'));
     await page.keyboard.press('Enter');
+    await page.getByRole('main').getByRole('link', { name: 'My posts' }).click();
     await page.getByRole('heading', { level: 1, name: 'My posts' }).waitFor();
     t.match(page.url(), /\/console\/uc\/content$/u);
     await page.getByText('No posts yet').waitFor();
     const sides = page.getByRole('navigation').first();
     t.equal(await sides.getByRole('link', { name: 'Posts', exact: true }).count(), 0);
-    t.equal(await sides.getByRole('link', { name: 'Comments' }).count(), 0);
+    t.equal(await sides.getByRole('link', { name: 'Comments', exact: true }).count(), 0);
     await checkLook(t, page);
     await picture('content-own-empty');
     await page.getByRole('link', { name: 'Write the first post' }).click();
@@ -94,11 +95,12 @@ test('a page is shown although its front end is ready before the address is reso
   });
 });
 
-test('a user without a role finds no pages at /uc/', withBrowser, async (t) => {
+test('a user without a role finds only the own comments at /uc/', withBrowser, async (t) => {
   const visit = { user: 'nobody', password: passwordOf('nobody'), language: 'zh-CN' };
   await stage.visit(t, visit, async ({ page, open }) => {
     await page.goto('/uc/');
-    await page.getByText('这里还没有您自己的内容').waitFor();
+    await page.getByRole('heading', { level: 1, name: '我的评论' }).waitFor();
+    await page.getByText('还没有评论').waitFor();
     await checkLook(t, page);
     await open('/uc/content');
     await page.getByText('plugin:content:own-posts:edit').waitFor();
