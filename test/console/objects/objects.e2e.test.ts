@@ -3,6 +3,7 @@ import t, { test } from 'tap';
 
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { withBrowser } from '../support/browser.ts';
+import { holdWrite } from '../support/held-write.ts';
 import { Stage } from '../support/stage.ts';
 
 const stage = new Stage(t);
@@ -184,6 +185,45 @@ test('changes of two people are merged, and neither is lost', withBrowser, async
   });
   const saved = (await (await stage.server.call(`${api}/merged`)).json()) as { readonly spec: object };
   t.match(saved.spec, { title: 'Mine', size: 9 });
+});
+
+test('what is typed while an object is saved or created stays', withBrowser, async (t) => {
+  await create('typing', { size: 1 });
+  const specOf = async (name: string): Promise<object> =>
+    ((await (await stage.server.call(`${api}/${name}`)).json()) as { readonly spec: object }).spec;
+  await stage.visit(t, {}, async ({ page, open }) => {
+    await open(`${widgets}/typing/edit`);
+    await page.getByRole('button', { name: 'Form' }).click();
+    const title = page.getByLabel(/^title/u);
+    await title.fill('Sent');
+    const save = async (): Promise<void> => page.getByRole('button', { name: 'Save' }).click();
+    const release = await holdWrite(page, 'PUT', save);
+    await page.getByLabel('size').first().fill('7');
+    await patch('typing', { metadata: { labels: { by: 'others' } } });
+    await release();
+    await page.getByText('typing is saved').waitFor();
+    t.equal(await title.inputValue(), 'Sent');
+    t.equal(await page.getByLabel('size').first().inputValue(), '7');
+    t.match(await specOf('typing'), { title: 'Sent', size: 1 });
+    await page.getByRole('button', { name: 'Bring in their changes' }).click();
+    await page.getByText('Somebody else has changed').waitFor({ state: 'detached' });
+    await save();
+    await page.getByRole('button', { name: 'Discard' }).waitFor({ state: 'detached' });
+    t.match(await specOf('typing'), { title: 'Sent', size: 7 });
+
+    await open(widgets.replace('/objects/', '/create/'));
+    await page.getByLabel('name', { exact: false }).first().fill('typed');
+    await title.fill('New');
+    const created = await holdWrite(page, 'POST', async () => page.getByRole('button', { name: 'Create' }).click());
+    await page.getByLabel('size').first().fill('8');
+    await created();
+    await page.waitForURL(/\/typed\/edit$/u);
+    t.equal(await page.getByLabel('size').first().inputValue(), '8');
+    t.match(await specOf('typed'), { title: 'New', size: undefined });
+    await save();
+    await page.getByText('typed is saved').waitFor();
+    t.match(await specOf('typed'), { title: 'New', size: 8 });
+  });
 });
 
 test('a save ends the dry runs of the version that it replaces', withBrowser, async (t) => {
