@@ -102,6 +102,7 @@ export type Feature = {
   readonly menu?: readonly MenuLink[];
   readonly objectTabs?: readonly ObjectTab[];
   readonly objectActions?: readonly ObjectAction[];
+  /** The groups of the types may contain `${domain}`. */
   readonly objectPages?: readonly ConsoleObjectPages[];
   readonly tableColumns?: readonly TableColumn[];
   readonly homeCards?: readonly HomeCard[];

@@ -2,6 +2,7 @@ import type { ConsoleObjectPages, TypeSelector } from 'ledgerplane/console-kit';
 import { computed, shallowReactive, type ComputedRef } from 'vue';
 
 import type { Feature, LazyComponent, MenuLink, TableColumn } from './feature.ts';
+import { withDomain } from './with-domain.ts';
 
 /** Every `feature.ts` in a folder of `pages/` is a part of the console; no list names them. */
 const modules = import.meta.glob<Feature>('../pages/*/feature.ts', { eager: true, import: 'default' });
@@ -50,17 +51,23 @@ export const logInMethods = orderedParts((feature) => feature.logInMethods);
 const objectPages = parts((feature) => feature.objectPages);
 const tableColumns = parts((feature) => feature.tableColumns);
 
-/** Returns the component that a plugin shows in place of a generated page of a type. */
+/** Returns the component that is shown in place of a generated page of a type. */
 export function objectPageOf(
   type: TypeSelector,
   page: Exclude<keyof ConsoleObjectPages, 'type'>,
+  domain: string,
 ): LazyComponent | undefined {
-  return objectPages.value.find((each) => isOf(each.type, type) && each[page] !== undefined)?.[page];
+  return objectPages.value.find((each) => isOf(inDomain(each.type, domain), type) && each[page] !== undefined)?.[page];
 }
 
 /** Returns the columns that plugins add to the table of a type. */
 export function tableColumnsOf(type: TypeSelector): readonly TableColumn[] {
   return tableColumns.value.filter((column) => isOf(column.type, type));
+}
+
+/** Returns a selector whose group may contain `${domain}` with the platform's domain. */
+export function inDomain({ group, plural }: TypeSelector, domain: string): TypeSelector {
+  return { group: withDomain(group, domain), plural };
 }
 
 /** Returns whether a selector selects a type. */

@@ -37,6 +37,13 @@ export default defineFeature({
       meta: { title: 'audit.past.title' },
     },
   ],
+  objectPages: [
+    {
+      type: { group: 'audit.${domain}', plural: 'events' },
+      list: async () => import('./stream/events-redirect.vue'),
+      overview: async () => import('./stream/events-redirect.vue'),
+    },
+  ],
   objectTabs: [
     {
       name: 'history',

@@ -34,6 +34,20 @@ test('events are followed, paused and resumed, and none is missed', withBrowser,
   });
 });
 
+test('the addresses of events among the objects lead to the pages of events', withBrowser, async (t) => {
+  await create('addressed');
+  await stage.visit(t, {}, async ({ page, open }) => {
+    await open('/');
+    const types = page.getByRole('navigation', { name: 'Pages and types' });
+    await types.getByRole('link', { name: 'Event', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
+    await page.getByRole('list', { name: 'Events' }).getByText('addressed').waitFor();
+    t.match(page.url(), /\/console\/audit$/u);
+    await page.goto('/console/objects/audit.svc.run/v1alpha1/events/1');
+    await page.waitForURL(/\/console\/audit\/events\/1$/u);
+  });
+});
+
 test('a flood of events leaves a bounded list, of which no event is missing', withBrowser, async (t) => {
   await stage.visit(t, {}, async ({ page, open }) => {
     await open('/audit?type=widgets.example.com&verb=create');
