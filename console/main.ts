@@ -28,7 +28,7 @@ async function start(): Promise<void> {
   app.provide(serverKey, server);
   app.provide(languageKey, translations);
   const router = createConsoleRouter(server);
-  app.provide(frontEndsKey, new FrontEnds(router, translations));
+  app.provide(frontEndsKey, new FrontEnds(router, translations, () => server.platform.domain));
   app.use(VueQueryPlugin, { queryClient: createQueryClient(server) });
   app.use(translations.i18n);
   app.use(router);

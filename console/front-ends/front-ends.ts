@@ -23,6 +23,8 @@ type Present = {
   readonly listed: ListedFrontEnd;
   /** Removes the parts of the version that is shown. */
   remove: () => void;
+  /** Whether these parts are those of a front end, not of its failure. */
+  isShown: boolean;
   attempts: number;
 };
 
@@ -35,15 +37,18 @@ export class FrontEnds {
   readonly #present = new Map<string, Present>();
   readonly #router: Router;
   readonly #translations: Pick<Translations, 'addMessages'>;
+  readonly #domain: () => string;
 
-  constructor(router: Router, translations: Pick<Translations, 'addMessages'>) {
+  /** `domain` returns the domain of the platform's groups. */
+  constructor(router: Router, translations: Pick<Translations, 'addMessages'>, domain: () => string) {
+    this.#domain = domain;
     this.#router = router;
     this.#translations = translations;
   }
 
   /**
    * Follows the list: loads new front ends, replaces those with a new address, and removes the others. The former
-   * version is shown until the new one has loaded.
+   * version is shown until the new one has loaded, also if that fails.
    */
   follow(list: readonly ListedFrontEnd[]): void {
     const names = new Set(list.map(({ plugin }) => plugin));
@@ -57,7 +62,8 @@ export class FrontEnds {
     for (const listed of list) {
       const before = this.#present.get(listed.plugin);
       if (before?.listed.module === listed.module) continue;
-      const present: Present = { listed, remove: before?.remove ?? (() => undefined), attempts: 0 };
+      const { remove = () => undefined, isShown = false } = before ?? {};
+      const present: Present = { listed, remove, isShown, attempts: 0 };
       this.#present.set(listed.plugin, present);
       void this.#load(present);
     }
@@ -79,23 +85,27 @@ export class FrontEnds {
     let loaded: LoadedModule | undefined;
     try {
       loaded = await loadFrontEnd(listed, attempts);
-      const feature = featureOf({ name: plugin, version }, loaded.definition);
+      const feature = featureOf({ name: plugin, version }, loaded.definition, this.#domain());
       if (this.#isPast(present)) {
         loaded.removeStyles();
         return;
       }
       present.remove();
+      present.isShown = false;
       present.remove = this.#add(plugin, feature, loaded);
+      present.isShown = true;
       this.states.set(plugin, { status: 'ready' });
     } catch (error) {
       loaded?.removeStyles();
       if (this.#isPast(present)) return;
       console.error(`the front end of the plugin ${plugin} has failed:`, error);
-      present.remove();
-      contribute(plugin, failedFeature(plugin));
-      present.remove = () => {
-        withdraw(plugin);
-      };
+      if (!present.isShown) {
+        present.remove();
+        contribute(plugin, failedFeature(plugin));
+        present.remove = () => {
+          withdraw(plugin);
+        };
+      }
       this.states.set(plugin, { status: 'failed', error });
       if (isUnreachable(error)) this.#retryLater(present);
     }

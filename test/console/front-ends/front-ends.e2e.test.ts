@@ -117,6 +117,21 @@ test('a plugin adds entries, cards, tabs, actions and columns', withBrowser, asy
   });
 });
 
+test('groups with ${domain} are those of the platform', withBrowser, async (t) => {
+  await new Administration(stage.server.url).call('POST', '/apis/content.svc.run/v1alpha1/posts', {
+    metadata: { name: 'report' },
+    spec: { title: 'A good year' },
+  });
+  await stage.visit(t, {}, async ({ page, open }) => {
+    await open('/');
+    await page.getByRole('link', { name: 'Field reports' }).click();
+    await page.getByRole('cell', { name: 'A GOOD YEAR', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'report', exact: true }).click();
+    await page.getByRole('link', { name: 'Soil' }).click();
+    await page.getByText('report is a Post').waitFor();
+  });
+});
+
 test(
   'a page of a plugin speaks the language of the console, and English where it lacks a text',
   withBrowser,

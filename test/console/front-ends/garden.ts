@@ -51,6 +51,7 @@ const main = `export default { types: [{
 
 const declarations = (version: string): string => `
   const plots = { group: 'garden.example.com', plural: 'plots' };
+  const posts = { group: 'content.\${domain}', plural: 'posts' };
   const page = {
     props: ['plot'],
     setup(props) {
@@ -81,14 +82,24 @@ const definition = `{
     { path: '/about', component: lazily(about), meta: { title: 'about' } },
     { path: '/', area: 'own', component: lazily(about), meta: { title: 'own', menu: { order: 5 } } },
   ],
-  menu: [{ title: 'list', to: '/objects/garden.example.com/v1/plots', order: 9 }],
-  objectTabs: [{ name: 'soil', title: 'soil', types: [plots], component: lazily(tab) }],
+  menu: [
+    { title: 'list', to: '/objects/garden.example.com/v1/plots', order: 9 },
+    { title: 'posts', to: '/objects/content.\${domain}/v1alpha1/posts', order: 10 },
+  ],
+  objectTabs: [
+    { name: 'soil', title: 'soil', types: [plots], component: lazily(tab) },
+    { name: 'plot', title: 'soil', types: [posts], component: lazily(tab) },
+  ],
   objectActions: [{ name: 'water', title: 'water', types: [plots], component: lazily(dialog) }],
   objectPages: [{ type: plots, create: lazily(sow), overview: lazily(summary) }],
-  tableColumns: [{ type: plots, name: 'crop', title: 'crop', text: ({ spec }) => spec.crop.toUpperCase() }],
+  tableColumns: [
+    { type: plots, name: 'crop', title: 'crop', text: ({ spec }) => spec.crop.toUpperCase() },
+    { type: posts, name: 'crop', title: 'crop', text: ({ spec }) => spec.title.toUpperCase() },
+  ],
   homeCards: [{ name: 'weather', component: lazily(card) }],
   messages: {
     en: { plots: { title: 'Plots', shown: 'plot {plot} of {user}' }, about: 'About', own: 'My plots', list: 'All plots',
+      posts: 'Field reports',
       soil: 'Soil', water: 'Water', crop: 'Crop' },
     zh: { plots: { title: '地块' } },
   },
