@@ -1,6 +1,7 @@
 import type { Locator, Page, Request, Route } from 'playwright-core';
 import t, { test } from 'tap';
 
+import { Administration, passwordOf } from '../../support/server/administration.ts';
 import { accessibilityProblems } from '../support/accessibility.ts';
 import { withBrowser } from '../support/browser.ts';
 import { holdWrite } from '../support/held-write.ts';
@@ -185,6 +186,25 @@ test('changes of two people are merged, and neither is lost', withBrowser, async
   });
   const saved = (await (await stage.server.call(`${api}/merged`)).json()) as { readonly spec: object };
   t.match(saved.spec, { title: 'Mine', size: 9 });
+});
+
+test('objects that a user may list but not watch are read at intervals', withBrowser, async (t) => {
+  const administration = new Administration(stage.server.url);
+  await administration.user('reader');
+  const rules = [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['get', 'list'] }];
+  await administration.role('widget-reader', { rules });
+  await administration.bind('reader-widgets', 'widget-reader', 'reader');
+  await create('polled-a', { size: 1 });
+  await stage.visit(t, { user: 'reader', password: passwordOf('reader') }, async ({ page, open, picture }) => {
+    await open(`${widgets}?fieldSelector=metadata.name%5E%3Dpolled-`);
+    await rowOf(page, 'polled-a').waitFor();
+    await page.getByText('Every 5 s').waitFor();
+    await create('polled-b', { size: 2 });
+    await patch('polled-a', { spec: { size: 77 } });
+    await rowOf(page, 'polled-b').waitFor();
+    await rowOf(page, 'polled-a').getByText('77').waitFor();
+    await picture('objects-polled');
+  });
 });
 
 test('what is typed while an object is saved or created stays', withBrowser, async (t) => {

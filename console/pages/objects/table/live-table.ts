@@ -4,7 +4,7 @@ import { shallowRef, type Ref } from 'vue';
 import { after } from '../../../server/browser-clock.ts';
 import type { ServedType } from '../../../server/served-types.ts';
 import { pageSize, RowPages } from './row-pages.ts';
-import type { RowRange, ShownTable, TableStatus } from './shown-table.ts';
+import { pollMs, type RowRange, type ShownTable, type TableStatus } from './shown-table.ts';
 import { readRows, tableForm, type Column, type Row, type TableAnswer, type TableQuery } from './table-answer.ts';
 
 type Change = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: TableAnswer };
@@ -33,6 +33,8 @@ export class LiveTable implements ShownTable {
   readonly #client: RemoteClient;
   readonly #type: ServedType;
   readonly #query: TableQuery;
+  readonly #isWatched: boolean;
+  #cancelPoll = (): void => undefined;
   readonly #rows = new RowPages();
   readonly #reading = new Map<number, AbortController>();
   #visible: RowRange = { first: 0, last: pageSize - 1 };
@@ -44,10 +46,16 @@ export class LiveTable implements ShownTable {
   #isScrolling = false;
   #isClosed = false;
 
-  constructor(client: RemoteClient, type: ServedType, query: TableQuery) {
+  /** `isWatched`: whether the user may watch the objects. Otherwise, the rows are read at intervals. */
+  constructor(
+    client: RemoteClient,
+    type: ServedType,
+    { isWatched, ...query }: TableQuery & { readonly isWatched: boolean },
+  ) {
     this.#client = client;
     this.#type = type;
     this.#query = query;
+    this.#isWatched = isWatched;
   }
 
   rowAt(index: number): Row | undefined {
@@ -73,7 +81,9 @@ export class LiveTable implements ShownTable {
     if (this.#isClosed) return;
     this.error.value = undefined;
     const position = await this.#readPage(Math.floor(this.#visible.first / pageSize));
-    if (position !== undefined) void this.#follow(position);
+    if (position === undefined) return;
+    if (this.#isWatched) void this.#follow(position);
+    else this.#poll();
   }
 
   show(range: RowRange): void {
@@ -93,6 +103,7 @@ export class LiveTable implements ShownTable {
   }
 
   pause(): void {
+    this.#cancelPoll();
     this.#watching?.abort();
     this.#watching = undefined;
     this.#changes = [];
@@ -105,7 +116,8 @@ export class LiveTable implements ShownTable {
   }
 
   refresh(): void {
-    // The watch shows the changes.
+    // A watch shows the changes.
+    if (!this.#isWatched) void this.resume();
   }
 
   close(): void {
@@ -151,6 +163,13 @@ export class LiveTable implements ShownTable {
     // After a lost connection, `resume` is called when the server is reached again.
     if (error instanceof ClientError) this.error.value = error;
     this.status.value = error instanceof ClientError ? 'failed' : 'reconnecting';
+  }
+
+  #poll(): void {
+    this.status.value = 'polled';
+    this.#readVisible();
+    this.#cancelPoll();
+    this.#cancelPoll = after(pollMs, () => void this.resume());
   }
 
   async #follow(resourceVersion: string): Promise<void> {

@@ -2,8 +2,14 @@ import type { Ref } from 'vue';
 
 import type { Column, Row } from './table-answer.ts';
 
-/** `paused`: the window is hidden, so nothing is followed. `fixed`: the rows are those of one position of the log. */
-export type TableStatus = 'loading' | 'live' | 'fixed' | 'reconnecting' | 'paused' | 'failed';
+/** How often rows are read that cannot be watched. */
+export const pollMs = 5_000;
+
+/**
+ * `paused`: the window is hidden, so nothing is followed. `fixed`: the rows are those of one position of the log.
+ * `polled`: the rows cannot be watched, so they are read at intervals.
+ */
+export type TableStatus = 'loading' | 'live' | 'polled' | 'fixed' | 'reconnecting' | 'paused' | 'failed';
 
 export type RowRange = { readonly first: number; readonly last: number };
 

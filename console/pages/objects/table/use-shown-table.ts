@@ -1,7 +1,7 @@
-import { onScopeDispose, shallowRef, watch, type Ref } from 'vue';
+import { computed, onScopeDispose, shallowRef, watch, type Ref } from 'vue';
 
 import type { ServedType } from '../../../server/served-types.ts';
-import { useServer } from '../../../server/use-server.ts';
+import { usePermission, useServer } from '../../../server/use-server.ts';
 import { LiveTable } from './live-table.ts';
 import { PagedTable } from './paged-table.ts';
 import { usePluginColumns, withPluginColumns } from './plugin-columns.ts';
@@ -19,18 +19,20 @@ export function useShownTable(
 ): Readonly<Ref<ShownTable>> {
   const { client, connection, session } = useServer();
   const columns = usePluginColumns(type);
+  const { may } = usePermission();
+  const isWatched = computed(() => type().verbs.includes('watch') && may({ verb: 'watch', type: type() }));
   const create = (): ShownTable => {
     const pageLimit = limit();
     const columned = withPluginColumns(client, columns.value);
     const table =
       pageLimit === undefined
-        ? new LiveTable(columned, type(), query())
+        ? new LiveTable(columned, type(), { ...query(), isWatched: isWatched.value })
         : new PagedTable(columned, type(), { ...query(), limit: pageLimit });
     void table.open();
     return table;
   };
   const current = shallowRef(create());
-  watch([type, limit, columns, () => JSON.stringify(query())], () => {
+  watch([type, limit, columns, isWatched, () => JSON.stringify(query())], () => {
     current.value.close();
     current.value = create();
   });
