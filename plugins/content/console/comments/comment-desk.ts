@@ -65,18 +65,16 @@ export function useCommentDesk(): CommentDesk {
 /** The colours of the states' badges. */
 export const stateTones = { pending: 'neutral', approved: 'good', spam: 'bad' } as const;
 
-export type OwnCommentDesk = Pick<CommentDesk, 'type' | 'mayDelete' | 'remove'> & {
+export type OwnCommentDesk = Pick<CommentDesk, 'type' | 'remove'> & {
   readonly list: (query: ListQuery<CommentState | 'all'>, signal: AbortSignal) => Promise<ListPage<Comment>>;
 };
 
-/** Where users read and withdraw their own comments. */
+/** Where users read and withdraw their own comments, as all users may. */
 export function useOwnCommentDesk(): OwnCommentDesk {
   const { client, domain } = useConsole();
-  const { may } = usePermission();
   const type = { group: `uc.api.content.${domain}`, version: 'v1alpha1', plural: 'comments' };
   return {
     type,
-    mayDelete: computed(() => may({ verb: 'delete', type })),
     list: async ({ state, filter, page, size = pageSize }, signal) => {
       const query = {
         fieldSelector: state === 'all' ? selectorOf(filter) : [`spec.state=${state}`, ...selectorOf(filter)],
