@@ -14,6 +14,8 @@ type Package = {
   readonly files: readonly string[];
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
 };
 
 /** A folder outside of the repository with the packed package in its node_modules, as `npm install` would unpack it. */
@@ -55,6 +57,16 @@ async function installed(t: Test): Promise<Installed> {
   return { app, root, manifest, paths };
 }
 
+/** Returns the names of the packages that a module imports. */
+function importedIn(module: string): readonly string[] {
+  const specifiers = [...module.matchAll(/(?:from|import\()\s*'([^'.][^']*)'/gu)].map(
+    ([, specifier = '']) => specifier,
+  );
+  return specifiers
+    .filter((specifier) => !specifier.startsWith('node:'))
+    .map((specifier) => /^(?:@[^/]+\/)?[^/]+/u.exec(specifier)?.[0] ?? '');
+}
+
 test('the package has all files that its manifest names, and no others', async (t) => {
   const { app, root, manifest, paths } = await installed(t);
   for (const listed of manifest.files)
@@ -76,6 +88,14 @@ test('the package has all files that its manifest names, and no others', async (
     [],
     'neither sources nor tests',
   );
+  const own = new Set(['ledgerplane', ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })]);
+  const { dependencies } = manifest;
+  for (const path of paths.filter((each) => each.startsWith('dist/src/sdk/') && /\.(?:d\.ts|js)$/u.test(each)))
+    for (const name of importedIn(await readFile(join(root, path), 'utf8'))) t.ok(own.has(name), `${path}: ${name}`);
+  for (const name of Object.keys(manifest.peerDependencies)) {
+    t.notOk(Object.hasOwn(dependencies, name), name);
+    t.equal(manifest.peerDependenciesMeta[name]?.optional, true, `${name}: only front ends need it`);
+  }
   for (const path of paths) {
     const isFree = !(await readFile(join(root, path), 'utf8')).includes(repository);
     if (!isFree) t.fail(`${path} contains the path of the repository`);
