@@ -20,15 +20,17 @@ type TypesNow = {
 
 /**
  * Returns the type by which a write is decided now, in the version of the request. A plugin may be reloaded while a
- * write waits. If the log then no longer has the declaration of the request's type, the write is decided by the
- * registered type, as a repetition of the request would be.
+ * write waits. If the log then no longer has the declaration of the request's type, or if the rows may have the form of
+ * another registered type, the write is decided by the registered type, as a repetition of the request would be.
  */
 export function currentType(
   { declarations, typeOf, servedType }: TypesNow,
   requested: RequestedType,
 ): ({ readonly ok: true } & RequestedType) | Refusal {
   const { type, asked = type } = requested;
-  if (servedType === undefined || typeOf?.(type.key) === type || !isOutdated(declarations, type))
+  const registered = typeOf?.(type.key);
+  if (servedType === undefined || registered === type) return { ok: true, ...requested };
+  if (!isOutdated(declarations, type) && (registered === undefined || hasSameRows(registered, type)))
     return { ok: true, ...requested };
   const served = servedType(type.key);
   if (served === undefined) return repeatable(`the plugin ${type.plugin} is being reloaded`, { until: 'declared' });
@@ -52,6 +54,12 @@ export function isUndeclared(outcome: WriteOutcome): boolean {
 function isOutdated(declarations: DeclarationReader | undefined, { key, declaration }: ResourceType): boolean {
   const last = declarations?.declared(key)?.declaration;
   return last !== undefined && declaration !== undefined && !isSameDeclaration(last, declaration);
+}
+
+/** Returns whether both types give the rows of objects the same form. */
+function hasSameRows(one: ResourceType, other: ResourceType): boolean {
+  const [first, second] = [one.declaration, other.declaration];
+  return first !== undefined && second !== undefined && isSameDeclaration(first, second);
 }
 
 function repeatable(problem: string, ends: { readonly until?: 'declared' } = {}): Refusal {

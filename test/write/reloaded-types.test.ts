@@ -5,7 +5,7 @@ import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import { decodeEvent, decodeMetadata, encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName } from '../../src/log/log.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { create, merge } from '../support/given.ts';
+import { create, merge, remove } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 import { shown, verdict, Writing } from '../support/writing.ts';
 import { compiled, gadget, gadgetSchemas, inVersion } from '../versions/gadgets.ts';
@@ -102,4 +102,24 @@ test('a write in another version than the preferred one is answered in this vers
   const created = create({ metadata: { name: 'w1' }, spec: { title: 'Lamp' } });
   const answer = await writing.write(created, { type: inVersion(newer, 'v1alpha1') });
   t.match(shown(answer), { apiVersion: 'gadgets.example/v1alpha1', spec: { title: 'Lamp' } });
+});
+
+test('a write of the earlier type is not decided on rows of the registered type', async (t) => {
+  const writing = await opened(t);
+  await writing.declare(newer);
+  for (const command of [remove(), merge({ spec: { title: 'Torch' } })])
+    t.match(
+      await writing.write(command, { type: older }),
+      {
+        ok: false,
+        rejection: { reason: 'unavailable', detail: /is declared by the plugin gadgets .*, and this server/u },
+      },
+      command.type,
+    );
+  writing.isServing = false;
+  t.match(await writing.write(remove(), { type: older }), {
+    ok: false,
+    rejection: { reason: 'unavailable', detail: /is being reloaded/u },
+  });
+  t.equal((await writing.recorded()).filter(({ stream }) => stream.startsWith('object:')).length, 1);
 });
