@@ -51,7 +51,10 @@ export function isUndeclared(outcome: WriteOutcome): boolean {
 }
 
 /** Returns whether the log has another declaration of the type. */
-function isOutdated(declarations: DeclarationReader | undefined, { key, declaration }: ResourceType): boolean {
+export function isOutdated(
+  declarations: Pick<DeclarationReader, 'declared'> | undefined,
+  { key, declaration }: ResourceType,
+): boolean {
   const last = declarations?.declared(key)?.declaration;
   return last !== undefined && declaration !== undefined && !isSameDeclaration(last, declaration);
 }

@@ -32,6 +32,11 @@ export type MigrationRunDependencies = {
   readonly execute: Execute;
   readonly records: MigrationRecords;
   readonly typeOf: (type: MountedMigration['type']) => ResourceType | undefined;
+  /**
+   * Whether the last declaration of the type in the log is that of this node. Otherwise, nodes may still write objects
+   * in an earlier form, or a node with other files may have run later migrations.
+   */
+  readonly isInForce: (type: MountedMigration['type']) => boolean;
   readonly steps: StepWatch;
   readonly clock: Clock;
   readonly uuid: () => string;
@@ -121,6 +126,11 @@ export class MigrationRun {
     }
   }
 
+  /** Must be called when the log has another declaration of a type. */
+  redeclared(): void {
+    this.#wake.call();
+  }
+
   /** Resolves when no object is visited or waits for a step. */
   async idle(): Promise<void> {
     while (this.isBusy)
@@ -138,8 +148,16 @@ export class MigrationRun {
 
   #next(): MigrationTask | undefined {
     return this.#tasks.find(
-      ({ phase, isDue, again }) => phase !== 'done' && phase !== 'waiting' && (isDue || again.size > 0),
+      (task) =>
+        task.phase !== 'done' &&
+        task.phase !== 'waiting' &&
+        (task.isDue || task.again.size > 0) &&
+        this.#isInForce(task),
     );
+  }
+
+  #isInForce({ migration: { type } }: MigrationTask): boolean {
+    return this.#dependencies.isInForce(type);
   }
 
   /** Lets only the first unfinished migration of each type run. */
@@ -161,7 +179,7 @@ export class MigrationRun {
       const task = this.#next();
       try {
         if (task !== undefined) await (task.isDue ? this.#visitAll(task, signal) : this.#visitAgain(task, signal));
-        else if (this.#isOutdated) await this.#record();
+        else if (this.#isOutdated && this.#tasks.every((each) => this.#isInForce(each))) await this.#record();
         else {
           this.#rest();
           await this.#wake.next(signal);
@@ -198,6 +216,7 @@ export class MigrationRun {
       task.visited += names.length;
       if (clock.monotonic() - this.#recordedAtMs >= migrationRecordMs) await this.#record();
     }
+    if (!this.#isInForce(task)) return;
     task.isDue = false;
     task.after = undefined;
     await this.#conclude(task, signal);

@@ -6,12 +6,14 @@ import type {
   MountedMigration,
 } from '../../../src/plugin/api/migration-mounts.ts';
 import type { Leadership } from '../../../src/read/leadership.ts';
+import type { DeclarationFeed } from '../../../src/read/declarations.ts';
 import type { ChangeFeed } from '../../../src/read/objects.ts';
 import { MigrationRun, type MigrationRunDependencies } from './migration-run.ts';
 
 export type MigrationsDependencies = MigrationRunDependencies & {
   readonly changes: ChangeFeed;
   readonly leadership: Leadership;
+  readonly declarations: Pick<DeclarationFeed, 'subscribe'>;
 };
 
 type Mounted = {
@@ -31,13 +33,16 @@ export class Migrations implements MigrationMounts {
 
   constructor(dependencies: MigrationsDependencies) {
     this.#dependencies = dependencies;
-    const { changes, leadership } = dependencies;
+    const { changes, declarations, leadership } = dependencies;
     this.#unsubscribe = [
       leadership.subscribe((leads) => {
         for (const plugin of this.#mounted.keys()) {
           this.#end(plugin);
           if (leads) this.#begin(plugin);
         }
+      }),
+      declarations.subscribe(() => {
+        for (const { run } of this.#mounted.values()) run?.redeclared();
       }),
       changes.subscribe((batch) => {
         for (const { run } of this.#mounted.values())

@@ -30,6 +30,8 @@ export class MigrationStage {
   readonly written: string[] = [];
   /** Refuses writes of records. */
   isRecordless = false;
+  isInForce = true;
+  readonly #onDeclared = new Set<() => void>();
   readonly #type: ResourceType;
 
   private constructor(writing: Writing, { type = widgets, through = (execute) => execute }: StageOptions) {
@@ -43,6 +45,16 @@ export class MigrationStage {
       leadership: this.leadership,
       clock,
       execute: through(execute),
+      declarations: {
+        subscribe: (listener) => {
+          const call = (): void => {
+            listener(widgets.key);
+          };
+          this.#onDeclared.add(call);
+          return () => this.#onDeclared.delete(call);
+        },
+      },
+      isInForce: () => this.isInForce,
       typeOf: () => this.#type,
       steps: new StepWatch({
         functionStack,
@@ -86,6 +98,12 @@ export class MigrationStage {
   async run(...migrations: readonly MountedMigration[]): Promise<void> {
     this.migrations.mount('example', migrations, { id: 'upgrade', correlationId: 'request' });
     await this.idle();
+  }
+
+  /** The log has another declaration of the type, which is or is not that of this node. */
+  declare(isInForce: boolean): void {
+    this.isInForce = isInForce;
+    for (const call of this.#onDeclared) call();
   }
 
   async idle(): Promise<void> {

@@ -1,5 +1,6 @@
 import { test } from 'tap';
 
+import type { MigrationRecord } from '../../../src/plugin/api/migration-mounts.ts';
 import { decodeMetadata } from '../../../src/log/event-codec.ts';
 import { migrationRecheckMs, migrationRecordMs } from '../../../src/limits/plugins.ts';
 import { merge, remove } from '../../support/given.ts';
@@ -46,6 +47,39 @@ test('a migration that is done does not run again, while the plugin declares it'
   t.same(stage.records, [], 'a version without it forgets it');
   await stage.run(sizing);
   t.same(stage.spec('b'), { title: 'b', size: 1 });
+});
+
+test('a leader with other files than the declared ones records nothing, and migrates when its own are declared', async (t) => {
+  const stage = await MigrationStage.open(t);
+  await stage.fill(['a'], { size: 7 });
+  stage.declare(false);
+  const newer = [
+    { id: 'newer', type: 'widgets.example.com', phase: 'done', objects: 1, visited: 1, changed: 1, failed: 0 },
+  ];
+  stage.records = newer as MigrationRecord[];
+  await stage.run(sizing);
+  t.same([stage.records, stage.written], [newer, []], 'the records of the declared files remain');
+  await stage.fill(['b']);
+  stage.declare(true);
+  await stage.idle();
+  t.same(stage.spec('b'), { title: 'b', size: 1 });
+  t.match(stage.records, [{ id: 'set-size', phase: 'done', objects: 2 }]);
+});
+
+test('a pass that ends under another declaration is not recorded as done', async (t) => {
+  const stage = await MigrationStage.open(t);
+  await stage.fill(['a'], { size: 7 });
+  let isFirst = true;
+  const late = migration('late', () => {
+    if (isFirst) stage.declare(false);
+    isFirst = false;
+    return undefined;
+  });
+  await stage.run(late);
+  t.match(stage.records, [{ id: 'late', phase: 'running' }]);
+  stage.declare(true);
+  await stage.idle();
+  t.match(stage.records, [{ id: 'late', phase: 'done' }]);
 });
 
 test('the events name the plugin, and the upgrade as their cause', async (t) => {

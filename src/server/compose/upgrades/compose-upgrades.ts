@@ -7,8 +7,9 @@ import { Migrations } from '../../../../reconcilers/plugins/migrations/migration
 import { StepWatch } from '../../../../reconcilers/plugins/migrations/step-watch.ts';
 import { ObjectChecks } from '../../../../reconcilers/plugins/object-checks.ts';
 import { streamRevision } from '../../../log/log.ts';
-import type { MigrationRecords } from '../../../plugin/api/migration-mounts.ts';
+import type { MigrationRecords, MountedMigration } from '../../../plugin/api/migration-mounts.ts';
 import type { PluginObjects } from '../../../plugin/objects/plugin-objects.ts';
+import { isOutdated } from '../../../write/declared.ts';
 import type { ResourceType } from '../../../resource/type/resource-type.ts';
 import type { Core } from '../core.ts';
 
@@ -86,6 +87,8 @@ function composeMigrations(core: Core, records: MigrationRecords): Pick<Upgrades
   const lines = new FailureLines(edge.clock, (message, fields) => {
     edge.log.error(message, fields);
   });
+  const typeOf = ({ group, version, plural }: MountedMigration['type']): ResourceType | undefined =>
+    registry.byPath(group, version, plural)?.type;
   const migrations = new Migrations({
     rows: models,
     changes: models,
@@ -94,7 +97,12 @@ function composeMigrations(core: Core, records: MigrationRecords): Pick<Upgrades
     execute: patiently,
     records,
     steps,
-    typeOf: ({ group, version, plural }) => registry.byPath(group, version, plural)?.type,
+    declarations: models.declarations,
+    typeOf,
+    isInForce: (named) => {
+      const type = typeOf(named);
+      return type !== undefined && !isOutdated(models.declarations, type.preferred ?? type);
+    },
     uuid: randomUUID,
     onError: (error, plugin, attempts) => {
       lines.failed('the migrations of a plugin were interrupted; retrying', { key: plugin, attempts }, () => ({
