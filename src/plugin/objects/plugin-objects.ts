@@ -151,14 +151,28 @@ export class PluginObjects {
     return migrationRecordsIn(this.#object(name) ?? {});
   }
 
-  /** Replaces the records of migrations. Returns true if the records are stored, or if the object was deleted. */
+  /**
+   * Replaces the records of migrations. Returns true if the records are stored, or if the object was deleted. Returns
+   * false if other records were stored during the write: a delayed write of a deposed leader must not replace them.
+   */
   async recordMigrations(name: string, records: readonly MigrationRecord[]): Promise<boolean> {
-    const before = this.#object(name);
     const migrations = migrationRecordsJson(records);
-    const status = before === undefined ? {} : objectIn(before, 'status');
-    if (before === undefined || deepEqual(status['migrations'] ?? [], migrations)) return true;
-    const { uid } = objectIn(before, 'metadata');
-    return this.#isDone(name, await this.#write(name, { status: { migrations } }, { part: 'status', uid }));
+    const replaced = this.#migrationsOf(name);
+    for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
+      const before = this.#object(name);
+      const present = this.#migrationsOf(name);
+      if (before === undefined || deepEqual(present, migrations)) return true;
+      if (!deepEqual(present, replaced)) return false;
+      const { uid, version } = objectIn(before, 'metadata');
+      const outcome = await this.#write(name, { status: { migrations } }, { part: 'status', uid, version });
+      // Another part of the object may have changed.
+      if (outcome.ok || outcome.rejection.reason !== 'precondition-failed') return this.#isDone(name, outcome);
+    }
+    return false;
+  }
+
+  #migrationsOf(name: string): JsonValue {
+    return objectIn(this.#object(name) ?? {}, 'status')['migrations'] ?? [];
   }
 
   /** Records the report of the last install or upgrade in the status. Does nothing if the object was deleted. */
@@ -207,14 +221,17 @@ export class PluginObjects {
   async #write(
     name: string,
     document: JsonObject,
-    { part, uid, causedBy }: Partial<Step> & { readonly part: 'main' | 'status' },
+    { part, uid, version, causedBy }: Partial<Step> & { readonly part: 'main' | 'status'; readonly version?: unknown },
   ): Promise<WriteOutcome> {
     const command: Command = {
       type: 'patch',
       name,
       patch: { kind: 'merge', document },
       part,
-      preconditions: typeof uid === 'string' ? { uid } : {},
+      preconditions: {
+        ...(typeof uid === 'string' ? { uid } : {}),
+        ...(typeof version === 'number' ? { ifMatch: [version] } : {}),
+      },
     };
     const { execute, uuid } = this.#dependencies;
     return execute(this.#type, command, platformContext(subject, { verb: 'patch', requestId: uuid() }, causedBy));
