@@ -28,10 +28,7 @@ export function currentType(
   requested: RequestedType,
 ): ({ readonly ok: true } & RequestedType) | Refusal {
   const { type, asked = type } = requested;
-  const registered = typeOf?.(type.key);
-  if (servedType === undefined || registered === type) return { ok: true, ...requested };
-  if (!isOutdated(declarations, type) && (registered === undefined || hasSameRows(registered, type)))
-    return { ok: true, ...requested };
+  if (servedType === undefined || mayDecide(declarations, type, typeOf?.(type.key))) return { ok: true, ...requested };
   const served = servedType(type.key);
   if (served === undefined) return repeatable(`the plugin ${type.plugin} is being reloaded`, { until: 'declared' });
   const inVersion = (served.versions?.served ?? [served]).find(({ version }) => version === asked.version);
@@ -57,6 +54,16 @@ export function isOutdated(
 ): boolean {
   const last = declarations?.declared(key)?.declaration;
   return last !== undefined && declaration !== undefined && !isSameDeclaration(last, declaration);
+}
+
+/** Returns whether the type of a request may still decide, although another type may be registered now. */
+function mayDecide(
+  declarations: DeclarationReader | undefined,
+  type: ResourceType,
+  registered: ResourceType | undefined,
+): boolean {
+  if (registered === type) return true;
+  return !isOutdated(declarations, type) && (registered === undefined || hasSameRows(registered, type));
 }
 
 /** Returns whether both types give the rows of objects the same form. */

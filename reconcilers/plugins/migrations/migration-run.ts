@@ -1,4 +1,4 @@
-import { callLater, delay, within, type Clock } from '../../../src/base/clock.ts';
+import { callLater, delay, within } from '../../../src/base/clock.ts';
 import { serviceController } from '../../../src/base/service-controller.ts';
 import { backgroundSliceMs, Slices } from '../../../src/base/slices.ts';
 import { inSlices, type Steps } from '../../../src/base/steps.ts';
@@ -16,32 +16,14 @@ import {
   migrationStopMs,
   migrationWritesPerSecondMax,
 } from '../../../src/limits/plugins.ts';
-import type { MigrationRecords, MigrationState, MountedMigration } from '../../../src/plugin/api/migration-mounts.ts';
+import type { MigrationState, MountedMigration } from '../../../src/plugin/api/migration-mounts.ts';
 import type { Change } from '../../../src/read/objects.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
-import type { Execute } from '../../../src/write/execute.ts';
 import { Wake } from '../../wake.ts';
 import { migrateObject, type ObjectMigration } from './migrate-object.ts';
 import { MigrationTask } from './migration-task.ts';
-import type { StepWatch } from './step-watch.ts';
+import type { MigrationRunDependencies } from './run-dependencies.ts';
 import { Pace } from './pace.ts';
-
-export type MigrationRunDependencies = {
-  readonly rows: StoredRows;
-  /** Retries while the log is unavailable. */
-  readonly execute: Execute;
-  readonly records: MigrationRecords;
-  readonly typeOf: (type: MountedMigration['type']) => ResourceType | undefined;
-  /**
-   * Whether the last declaration of the type in the log is that of this node. Otherwise, nodes may still write objects
-   * in an earlier form, or a node with other files may have run later migrations.
-   */
-  readonly isInForce: (type: MountedMigration['type']) => boolean;
-  readonly steps: StepWatch;
-  readonly clock: Clock;
-  readonly uuid: () => string;
-  readonly onError: (error: unknown, plugin: string, attempts: number) => void;
-};
 
 export type RunOptions = {
   readonly plugin: string;

@@ -8,7 +8,8 @@ import type {
 import type { Leadership } from '../../../src/read/leadership.ts';
 import type { DeclarationFeed } from '../../../src/read/declarations.ts';
 import type { ChangeFeed } from '../../../src/read/objects.ts';
-import { MigrationRun, type MigrationRunDependencies } from './migration-run.ts';
+import { MigrationRun } from './migration-run.ts';
+import type { MigrationRunDependencies } from './run-dependencies.ts';
 
 export type MigrationsDependencies = MigrationRunDependencies & {
   readonly changes: ChangeFeed;
