@@ -2,6 +2,7 @@ import type { EventMetadata, ObjectEvent } from '../../src/command/event.ts';
 import { evolve, initialState, type State } from '../../src/command/evolve.ts';
 import { answerBytes, decodeEvent, decodeMetadata, isObjectEvent } from '../../src/log/event-codec.ts';
 import type { LogPosition, RecordedEvent, StreamName } from '../../src/log/log.ts';
+import { type } from './world.ts';
 import type { SharedLog } from './log/shared-log.ts';
 
 /** One event of an object, between the state it was decided on and the one after it. */
@@ -58,7 +59,7 @@ export class History {
     const { events, landed } = this.#shared;
     for (; this.#recorded < events.length; this.#recorded += 1) {
       const recorded = events[this.#recorded]!;
-      if (recorded.stream.startsWith('object:')) this.#take(recorded, landed[this.#recorded] ?? 0);
+      if (recorded.stream.startsWith(`object:${type.key}/`)) this.#take(recorded, landed[this.#recorded] ?? 0);
     }
   }
 

@@ -44,7 +44,7 @@ export class Releases {
 /** Now and then there is a release, which some nodes get sooner than others, and some not at all. */
 export function release(world: World, nodes: readonly SimNode[], isOver: () => boolean): void {
   const { releases, timeline, coverage } = world;
-  if (releases === undefined) return;
+  if (!(releases instanceof Releases)) return;
   const { random } = releases;
   timeline.schedule(Math.round((-Math.log(1 - random.next()) * 60_000) / releases.perMinute), 'a release', () => {
     if (isOver()) return;

@@ -1,19 +1,9 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import { test } from 'tap';
 
 import { appendFates, incidents } from './faults.ts';
-import type { Counts, Question, Outcome } from './worker.ts';
+import { repeatSeeds, runSeeds } from './simulator.ts';
 
 /** README.md describes the simulated parts, the checks, and how to inspect a run. */
-
-const only = process.env['SIM_SEED'];
-const first = Number(process.env['SIM_FIRST'] ?? 1);
-const seeds =
-  only === undefined
-    ? Array.from({ length: Number(process.env['SIM_SEEDS'] ?? 2_000) }, (_, index) => first + index)
-    : [Number(only)];
-const isTraced = process.env['SIM_TRACE'] === '1';
 
 /** What must have happened in every 1,000 runs: at least so often, or a check has stopped checking. */
 const least: Readonly<Record<string, number>> = {
@@ -104,61 +94,10 @@ const least: Readonly<Record<string, number>> = {
   'a past that is unavailable': 50,
 };
 
-/** The simulation in a thread of its own. */
-class Simulator {
-  readonly #worker = new Worker(new URL('worker.js', import.meta.url), { execArgv: [] });
-
-  async run(seed: number, isTraced: boolean): Promise<Outcome> {
-    return (await this.#ask({ seed, isTraced })) as Outcome;
-  }
-
-  /** Occurrences in all runs together. */
-  async end(): Promise<Counts> {
-    const counts = (await this.#ask('counts')) as Counts;
-    await this.#worker.terminate();
-    return counts;
-  }
-
-  async #ask(question: Question): Promise<unknown> {
-    this.#worker.postMessage(question);
-    const [answer] = (await once(this.#worker, 'message')) as unknown[];
-    return answer;
-  }
-}
-
 test('several nodes over one faulty log are one service', async (t) => {
-  const simulator = new Simulator();
-  let failure: string | undefined;
-  for (const seed of seeds) {
-    const run = await simulator.run(seed, isTraced);
-    for (const line of run.trace) t.comment(line);
-    if (run.failure === undefined) continue;
-    failure =
-      `${run.failure}\nto see what happened: SIM_TRACE=1 SIM_SEED=${String(seed)} npx tap run --disable-coverage ` +
-      'dist/test/simulation/simulation.test.js';
-    break;
-  }
-  const counts = await simulator.end();
-  if (failure !== undefined) throw new Error(failure);
-  t.pass(`${String(seeds.length)} runs`);
-  if (isTraced) for (const [what, times] of counts) t.comment(`${what}: ${String(times)}`);
-  if (seeds.length < 500) return;
-  const rare = Object.entries(least).filter(
-    ([what, times]) => (counts.get(what) ?? 0) < (times * seeds.length) / 1_000,
-  );
-  t.strictSame(
-    rare.map(([what, times]) => `${what}: ${String(counts.get(what) ?? 0)}, at least ${String(times)} in 1,000 runs`),
-    [],
-    'everything that can happen did happen',
-  );
+  await runSeeds(t, { count: 2_000, evolves: false, file: 'simulation.test.js', least });
 });
 
 test('a seed reproduces its run exactly', async (t) => {
-  const [one, other] = [new Simulator(), new Simulator()];
-  for (const seed of only === undefined ? [2, 3, 5, 8, 13, 21] : seeds) {
-    const [first, second] = [await one.run(seed, true), await other.run(seed, true)];
-    t.ok(first.trace.length > 50, `seed ${String(seed)} has a trace of ${String(first.trace.length)} lines`);
-    t.equal(first.trace.join('\n') === second.trace.join('\n'), true, `seed ${String(seed)}`);
-  }
-  await Promise.all([one.end(), other.end()]);
+  await repeatSeeds(t, [2, 3, 5, 8, 13, 21], false);
 });

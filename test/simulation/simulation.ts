@@ -17,15 +17,22 @@ import { Releases, release } from './releases.ts';
 import { SharedLog } from './log/shared-log.ts';
 import { TrueTree } from './log/true-tree.ts';
 import { checkRows, SimClient } from './clients/sim-client.ts';
-import { selections } from './selections.ts';
+import { selectionsOf } from './selections.ts';
 import { SimDuel } from './clients/sim-duel.ts';
 import { SimAuditor } from './clients/sim-auditor.ts';
 import { SimLister } from './clients/sim-lister.ts';
+import type { Serving } from './node/node-parts.ts';
 import { cut, SimNode } from './node/sim-node.ts';
 import { SimWatcher } from './clients/sim-watcher.ts';
 import type { TablesPool } from './node/tables-pool.ts';
 import { Timeline } from './timeline.ts';
-import { type, type World } from './world.ts';
+import { facts, type, type World } from './world.ts';
+import { plainJudge } from './checks/judge.ts';
+import { checkContents, checkForms, checkKept, unmigrated } from './evolution/checks-evolution.ts';
+import { Evolution, evolve } from './evolution/evolution.ts';
+import { EvolvingClient } from './evolution/evolving-client.ts';
+import { EvolvingJudge } from './evolution/evolving-judge.ts';
+import { EvolvingWatcher } from './evolution/evolving-watcher.ts';
 
 /** From the end of the faults until everything is as it should be, in simulated time. */
 const settleMsMax = 120_000;
@@ -47,7 +54,7 @@ export type Run = { readonly error: unknown; readonly trace: readonly string[] }
 export async function simulate(
   seed: number,
   coverage: Coverage,
-  options: { readonly isTraced: boolean; readonly tables: TablesPool },
+  options: Omit<Given, 'coverage' | 'patience'>,
 ): Promise<Run> {
   const run = await simulateOnce(seed, { ...options, coverage, patience: 1 });
   if (!(run.error instanceof OutOfTimeError)) return run;
@@ -59,6 +66,8 @@ type Given = {
   readonly coverage: Coverage;
   readonly tables: TablesPool;
   readonly isTraced: boolean;
+  /** Whether the type has versions that are converted. */
+  readonly evolves: boolean;
   readonly patience: number;
 };
 
@@ -80,8 +89,8 @@ class Simulation {
   readonly #random: Random;
   readonly #timeline: Timeline;
   readonly #nodes: readonly SimNode[];
-  readonly #clients: readonly SimClient[];
-  readonly #watchers: readonly SimWatcher[];
+  readonly #clients: readonly (SimClient | EvolvingClient)[];
+  readonly #watchers: readonly (SimWatcher | EvolvingWatcher)[];
   readonly #listers: readonly SimLister[];
   readonly #auditors: readonly SimAuditor[];
   readonly #pool: TablesPool;
@@ -95,7 +104,7 @@ class Simulation {
   /** When the faults ceased. */
   #calmMs = Infinity;
 
-  constructor(seed: number, { coverage, tables, isTraced, patience }: Given) {
+  constructor(seed: number, { coverage, tables, isTraced, evolves, patience }: Given) {
     this.#pool = tables;
     this.#patience = patience;
     const trace = isTraced ? [] : undefined;
@@ -110,6 +119,7 @@ class Simulation {
       () => random.below(3),
     );
     const cluster = random.chance(0.3) ? new Cluster({ timeline, shared, random, coverage }) : undefined;
+    const evolution = evolves ? new Evolution(seed) : undefined;
     let ids = 0;
     const world = (this.#world = {
       timeline,
@@ -128,8 +138,11 @@ class Simulation {
       roots: new Map(),
       truth: new TrueTree(shared),
       hotSerial: 's1',
-      releases: Releases.of(seed),
-      isReferring: Releases.of(seed) === undefined && isReferring(seed),
+      releases: evolution ?? Releases.of(seed),
+      isReferring: !evolves && Releases.of(seed) === undefined && isReferring(seed),
+      evolution,
+      judge: evolution === undefined ? plainJudge(facts) : new EvolvingJudge(shared, evolution.stages),
+      forms: new Map(),
       lives: new Map(),
       late: undefined,
       appendBytesMax: this.#faults.appendBytesMax,
@@ -142,18 +155,18 @@ class Simulation {
     this.#nodes = Array.from({ length: random.pick([2, 3]) }, (_, index) => new SimNode(world, `n${String(index)}`));
     this.#clients = Array.from(
       { length: random.pick([2, 3, 4]) },
-      (_, index) => new SimClient(world, this.#nodes, `c${String(index)}`),
+      (_, index) => new (evolves ? EvolvingClient : SimClient)(world, this.#nodes, `c${String(index)}`),
     );
     this.#watchers = Array.from(
       { length: random.pick([1, 2, 3]) },
-      (_, index) => new SimWatcher(world, this.#nodes, `w${String(index)}`),
+      (_, index) => new (evolves ? EvolvingWatcher : SimWatcher)(world, this.#nodes, `w${String(index)}`),
     );
     this.#listers = Array.from(
-      { length: random.pick([0, 0, 0, 1]) },
+      { length: evolves ? 0 : random.pick([0, 0, 0, 1]) },
       (_, index) => new SimLister(world, this.#nodes, `l${String(index)}`),
     );
     this.#auditors = Array.from(
-      { length: random.pick([0, 0, 1]) },
+      { length: evolves ? 0 : random.pick([0, 0, 1]) },
       (_, index) => new SimAuditor(world, this.#nodes, `a${String(index)}`),
     );
     this.#working = this.#clients.length;
@@ -169,7 +182,9 @@ class Simulation {
         })
         .catch(this.#world.fail);
     release(this.#world, this.#nodes, () => this.#faults === noFaults);
-    if (this.#faults.duels) this.#duel();
+    evolve(this.#world, this.#nodes, () => this.#faults === noFaults);
+    if (this.#world.evolution !== undefined) this.#rival();
+    else if (this.#faults.duels) this.#duel();
     for (const watcher of this.#watchers) void watcher.run().catch(this.#world.fail);
     for (const each of [...this.#listers, ...this.#auditors]) void each.run().catch(this.#world.fail);
     for (const incident of incidents) this.#await(incident);
@@ -180,13 +195,35 @@ class Simulation {
     );
     this.#calm();
     if (this.#isTidied) await this.#tidy();
+    await this.#settle();
+    if (this.#world.evolution !== undefined) await this.#touchAll(this.#world.evolution);
+    for (const each of [...this.#watchers, ...this.#listers, ...this.#auditors]) each.stop();
+    await this.#check();
+  }
+
+  async #settle(): Promise<void> {
     await this.#until(
       () => this.#isSettled(),
       this.#timeline.now + settleMsMax * this.#patience,
       () => `nothing settled: ${this.#unsettled().join('; ')}`,
     );
-    for (const each of [...this.#watchers, ...this.#listers, ...this.#auditors]) each.stop();
-    await this.#check();
+  }
+
+  async #touchAll(evolution: Evolution): Promise<void> {
+    let isDone = false;
+    const client = new EvolvingClient(this.#world, this.#nodes, 't');
+    void client
+      .touchAll(evolution)
+      .then(() => {
+        isDone = true;
+      })
+      .catch(this.#world.fail);
+    await this.#until(
+      () => isDone,
+      this.#timeline.now + settleMsMax * this.#patience,
+      () => 'the last writes are not answered',
+    );
+    await this.#settle();
   }
 
   /** Looked at once a second: it takes minutes. */
@@ -214,6 +251,11 @@ class Simulation {
         this.#working -= 1;
       })
       .catch(this.#world.fail);
+  }
+
+  #rival(): void {
+    const rival = new EvolvingClient(this.#world, this.#nodes, 'r');
+    void rival.rival(() => this.#faults === noFaults).catch(this.#world.fail);
   }
 
   close(): void {
@@ -332,7 +374,7 @@ class Simulation {
         : [`${name} is at ${serving.models.position().toString()}, not at ${end.toString()}`];
     });
     if (this.#world.shared.onTheirWay > 0) waiting.push('appends are on their way');
-    waiting.push(...unenforced(this.#world, this.#nodes));
+    waiting.push(...unenforced(this.#world, this.#nodes), ...unmigrated(this.#world, this.#nodes));
     if (waiting.length > 0) return waiting;
     if (!this.#watchers.every(({ settled }) => settled)) return ['a watcher is not live'];
     return [...this.#world.history.streams]
@@ -359,12 +401,21 @@ class Simulation {
     checkUniqueness(this.#world);
     if (this.#world.isReferring) checkReferences(this.#world);
     const end = this.#end();
-    for (const { name, serving } of this.#nodes)
-      if (serving !== undefined) checkRows(this.#world, name, serving.models);
+    for (const { name, serving } of this.#nodes) if (serving !== undefined) this.#checkNode(name, serving);
+    if (this.#world.evolution !== undefined) checkContents(this.#world);
     for (const watcher of this.#watchers) watcher.check(end);
     await this.#checkRebuilt();
     if (this.#failure !== undefined) throw this.#failure.error;
     this.#world.coverage.note('events', this.#world.shared.events.length);
+  }
+
+  #checkNode(name: string, serving: Serving): void {
+    if (this.#world.evolution === undefined) {
+      checkRows(this.#world, name, serving.models);
+      return;
+    }
+    checkForms(this.#world, name, serving);
+    checkKept(this.#world, name, serving);
   }
 
   /** Invariant 9: what each node came to over many lives is what the log alone gives. */
@@ -372,7 +423,12 @@ class Simulation {
     const tables = this.#world.openTables();
     const last = this.#world.releases?.newest ?? type;
     const identity = must(this.#nodes[0]?.serving, 'every node serves in the end').models.identity();
-    const models = new ObjectModels({ tables, identity: () => identity, types: () => last, clock: new FakeClock() });
+    const models = new ObjectModels({
+      tables,
+      identity: () => identity,
+      types: (key) => (key === type.key ? last : undefined),
+      clock: new FakeClock(),
+    });
     const { folded } = this.#world.shared;
     for (let start = 0; start < folded.length; start += 64) models.apply(folded.slice(start, start + 64));
     await models.buildIndexes(last);
@@ -386,7 +442,7 @@ class Simulation {
               (rebuilt?.toString() ?? ''),
           );
       }
-      for (const selection of selections) {
+      for (const selection of selectionsOf(last)) {
         const named = [node.serving?.models, models].map((each) =>
           [...(each?.pages(type.key, { selection, sort: [] }) ?? [])].flat().join(),
         );

@@ -10,7 +10,7 @@ import { TablesPool } from './node/tables-pool.ts';
  * promise.
  */
 
-export type Question = { readonly seed: number; readonly isTraced: boolean } | 'counts';
+export type Question = { readonly seed: number; readonly isTraced: boolean; readonly evolves: boolean } | 'counts';
 /** `failure`: the message of the promise that was broken. */
 export type Outcome = { readonly failure: string | undefined; readonly trace: readonly string[] };
 export type Counts = ReadonlyMap<string, number>;

@@ -9,7 +9,9 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { facts as sampleFacts, valuesOf as serialOf, widgetType } from '../support/sample.ts';
 import type { History } from './history.ts';
 import { parent } from './referring.ts';
-import type { Releases } from './releases.ts';
+import type { Judge } from './checks/judge.ts';
+import type { Evolution } from './evolution/evolution.ts';
+import type { VersionName } from './evolution/conversions.ts';
 import type { TrueTree } from './log/true-tree.ts';
 import type { SimAudit } from './node/audit-pool.ts';
 import type { Surroundings } from './passage.ts';
@@ -21,6 +23,8 @@ export type Invocation = {
   readonly id: string;
   readonly command: Command;
   readonly node: string;
+  /** The version of the type that the client asks for; undefined where the type has one. */
+  readonly version?: VersionName;
   readonly invoked: number;
   /** Whether the node knew then what the log's clock says. */
   knewTime: boolean;
@@ -28,6 +32,13 @@ export type Invocation = {
   answered: number;
   /** Undefined where the node died, or was not there, before it answered. */
   outcome: WriteOutcome | undefined;
+};
+
+/** The versions of the type that nodes get. */
+export type Course = {
+  /** Whether the log is to have a declaration of the newest one. */
+  readonly isNew: boolean;
+  readonly newest: ResourceType;
 };
 
 /** What every part of a run shares. */
@@ -47,7 +58,12 @@ export type World = Surroundings & {
   /** Of this stream, appends that hold values are late. */
   late: StreamName | undefined;
   /** Versions of the type; undefined: nodes have one, and none declares it. */
-  readonly releases: Releases | undefined;
+  readonly releases: Course | undefined;
+  /** In runs in which the type has versions that are converted: its course. */
+  readonly evolution: Evolution | undefined;
+  readonly judge: Judge;
+  /** The bytes of rows that nodes have had, by the version of the plugin and the event. */
+  readonly forms: Map<string, string>;
   /** Whether clients write references, and nodes check them. */
   readonly isReferring: boolean;
   /** The nodes that heartbeats are of. */

@@ -4,7 +4,7 @@ import type { Sink } from '../../src/watch/watcher.ts';
 
 const lineEnd = Buffer.from('}\n');
 
-const lines: FrameEncoding = {
+export const lines: FrameEncoding = {
   name: 'lines',
   encode: ({ type, object }, into) => {
     into.push(eventOpenings[type], object, lineEnd);

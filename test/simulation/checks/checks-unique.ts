@@ -68,7 +68,7 @@ class Reckoning {
 
   #take(recorded: RecordedEvent, landed: number): void {
     const { stream } = recorded;
-    if (stream.startsWith('object:')) {
+    if (stream.startsWith(`object:${type.key}/`)) {
       this.#takeObject(must(this.#world.history.steps(stream)[recorded.revision], 'it is in the history'));
       return;
     }

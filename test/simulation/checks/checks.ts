@@ -1,8 +1,9 @@
 import type { HeldValue } from '../../../src/resource/type/held-values.ts';
 import { claimStream } from '../../../src/write/unique/unique-claims.ts';
 import type { Command, WriteOutcome } from '../../../src/command/command.ts';
-import { decide, nameOf, type Decision } from '../../../src/command/decide.ts';
+import { nameOf, type Decision } from '../../../src/command/decide.ts';
 import type { ClaimEvent, ObjectEvent } from '../../../src/command/event.ts';
+import type { ResourceObject } from '../../../src/resource/object/object.ts';
 import type { State } from '../../../src/command/evolve.ts';
 import { decodeEvent, decodeMetadata, encodeEvent } from '../../../src/log/event-codec.ts';
 import { streamName, type StreamName } from '../../../src/log/log.ts';
@@ -11,7 +12,7 @@ import { checkTime } from './check-time.ts';
 import { isReferenceJustified, referenceRefusal } from './checks-references.ts';
 import { nameOfStream, type Step } from '../history.ts';
 import { verdictOf } from '../clients/sim-client.ts';
-import { facts, streamOf, suffixes, type, valuesOf, type Invocation, type World } from '../world.ts';
+import { streamOf, suffixes, type, valuesOf, type Invocation, type World } from '../world.ts';
 
 /** Invariants 1 to 5 and 10, on what stands in the log once a run is over, and on what its clients were answered. */
 export function checkHistory(world: World): void {
@@ -38,32 +39,39 @@ function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, wor
     throw new Error(`${where} says it is version ${String(event.object.metadata.version)}`);
   coverage.note(`event ${event.type}`);
   if (event.type === 'NameFenced') {
-    checkFence(step);
+    checkFence(step, world);
     return;
   }
   checkTime(step, invocations.get(step.metadata.requestId), world);
   const { requestId } = step.metadata;
   const marking = markingOf(step, world);
-  const command: Command | undefined = requestId.startsWith('collector ')
-    ? {
-        type: 'collect',
-        name: nameOfStream(recorded.stream),
-        uid: before.kind === 'live' ? before.object.metadata.uid : '',
-      }
-    : invocations.get(requestId)?.command;
-  if (command === undefined) throw new Error(`${where} was written by nobody: ${requestId}`);
-  const then = { now: step.metadata.time, uid: event.object.metadata.uid, suffix: recorded.stream.slice(-5) };
-  const decision = decide(marking?.before ?? before, command, { ...facts, ...then });
-  const decided = decidedOf(decision, marking === undefined ? 'event' : 'removal');
-  checkWhole(step, decision, world);
-  if (
-    decided?.type !== event.type ||
-    JSON.stringify([decided.object, valuesIn(decided, world)]) !==
-      JSON.stringify([event.object, valuesIn(event, world)])
-  )
+  const commands = commandsOf(step, invocations, world);
+  if (commands.length === 0) throw new Error(`${where} was written by nobody: ${requestId}`);
+  const facts = { now: step.metadata.time, uid: event.object.metadata.uid, suffix: recorded.stream.slice(-5) };
+  const { version } = invocations.get(requestId) ?? {};
+  const state = marking?.before ?? before;
+  const decisions = commands.flatMap((command) => world.judge.decisions({ state, command, facts, version }, step));
+  const textOf = (each: ObjectEvent): string => JSON.stringify([each.type, each.object, valuesIn(each, world)]);
+  const decision = decisions.find((each) => {
+    const decided = decidedOf(each, marking === undefined ? 'event' : 'removal');
+    return decided !== undefined && textOf(decided) === textOf(event);
+  });
+  if (decision === undefined)
     throw new Error(
-      `${where} was not decided on what stands before it:\n${JSON.stringify(event)}\n${JSON.stringify(decision)}`,
+      `${where} was not decided on what stands before it:\n${JSON.stringify(event)}\n${JSON.stringify(decisions)}`,
     );
+  checkWhole(step, decision, world);
+}
+
+function commandsOf(step: Step, invocations: ReadonlyMap<string, Invocation>, { judge }: World): readonly Command[] {
+  const { recorded, before, metadata } = step;
+  const { requestId } = metadata;
+  if (requestId.startsWith('collector ')) {
+    const uid = before.kind === 'live' ? before.object.metadata.uid : '';
+    return [{ type: 'collect', name: nameOfStream(recorded.stream), uid }];
+  }
+  const command = invocations.get(requestId)?.command;
+  return command === undefined ? judge.commandsOf(step) : [command];
 }
 
 /**
@@ -116,13 +124,15 @@ function checkWhole({ recorded, event, metadata }: Step, decision: Decision, wor
   if (fits === recorded.endsAppend) throw new Error(`${where} ${fits ? 'lacks its removal' : 'exceeds one append'}`);
 }
 
-function checkFence({ recorded, event, before }: Step): void {
-  const repeated =
-    before.kind === 'live'
-      ? { ...before.object, metadata: { ...before.object.metadata, version: recorded.revision } }
-      : undefined;
-  if (JSON.stringify(event.object) !== JSON.stringify(repeated))
-    throw new Error(`the fence ${recorded.stream}@${String(recorded.revision)} changed something`);
+function checkFence(step: Step, { judge }: World): void {
+  const { recorded, event, before } = step;
+  const forms: readonly (ResourceObject | undefined)[] =
+    before.kind === 'live' ? judge.repetitionsOf(step) : [undefined];
+  const isRepeated = forms.some((form) => {
+    const repeated = form && { ...form, metadata: { ...form.metadata, version: recorded.revision } };
+    return JSON.stringify(event.object) === JSON.stringify(repeated);
+  });
+  if (!isRepeated) throw new Error(`the fence ${recorded.stream}@${String(recorded.revision)} changed something`);
 }
 
 /** 1: at no instant do two objects hold one value, and the holder is the one in the claim. */
@@ -216,7 +226,7 @@ function checkAnswer(invocation: Invocation, own: readonly Step[], world: World)
   if (outcome.ok && outcome.appended) {
     if (step === undefined) return wrong('it stands nowhere');
     if (step.landed > invocation.answered) wrong('it landed only after its answer');
-    if (step.bytes?.equals(outcome.bytes) !== true)
+    if (!world.judge.isAnswer(step, outcome.bytes, invocation))
       wrong(`it answers another object than stands there: ${Buffer.from(outcome.bytes).toString()}`);
     return;
   }
@@ -252,15 +262,26 @@ function isJustified(invocation: Invocation, outcome: WriteOutcome, world: World
   }
   const refused = referenceRefusal(outcome);
   if (refused !== undefined) return isReferenceJustified(invocation, refused, world);
-  const { command, answered } = invocation;
+  const { answered } = invocation;
   const invoked = invocation.invoked - world.staleMs;
   return namesOf(invocation).some((name) => {
     const stream = streamOf(name);
     if (!outcome.ok && outcome.rejection.reason === 'unique-value-taken') return isTaken(invocation, stream, world);
     return world.history
       .statesBetween(stream, invoked, answered)
-      .some((state) => answersSo(decide(state, command, { ...facts, suffix: name.slice(-5) }), state, outcome));
+      .some((state) =>
+        decisionsOn(state, invocation, name, world).some((decision) => answersSo(decision, state, outcome)),
+      );
   });
+}
+
+function decisionsOn(
+  state: State,
+  { command, version }: Invocation,
+  name: string,
+  { judge }: World,
+): readonly Decision[] {
+  return judge.decisions({ state, command, facts: { suffix: name.slice(-5) }, version }, undefined);
 }
 
 function hasChanged({ invoked, answered }: Invocation, stream: StreamName, { history }: World): boolean {
@@ -273,15 +294,18 @@ function answersSo(decision: Decision, state: State, outcome: WriteOutcome): boo
 }
 
 /** Somebody else held the value at an instant at which the write would have taken it. */
-function isTaken({ command, invoked, answered }: Invocation, stream: StreamName, { history, staleMs }: World): boolean {
+function isTaken(invocation: Invocation, stream: StreamName, world: World): boolean {
+  const { invoked, answered } = invocation;
+  const { history, staleMs } = world;
   // A read may show each of them as it was so long ago.
   const periods = (of: StreamName): readonly Period[] =>
     periodsOf(history.steps(of)).map((period) => ({ ...period, until: period.until + staleMs }));
   const others = [...history.streams.keys()].filter((other) => other !== stream);
   return periods(stream).some(({ state, since, until }) => {
     if (since > answered || until < invoked) return false;
-    const decision = decide(state, command, { ...facts, suffix: stream.slice(-5) });
-    const wanted = decision.ok && decision.event !== undefined ? decision.event.values.map(({ hash }) => hash) : [];
+    const wanted = decisionsOn(state, invocation, nameOfStream(stream), world).flatMap((decision) =>
+      decision.ok && decision.event !== undefined ? decision.event.values.map(({ hash }) => hash) : [],
+    );
     return others.some((other) =>
       periods(other).some(
         (period) =>

@@ -202,7 +202,7 @@ export class SimClient {
     const answered = await node.ask(async (serving) => {
       invocation.knewTime = serving.knowsTime();
       const outcome = await serving.execute(serving.type(), command, contextOf(id, command.type));
-      this.#readsItself(serving, outcome, id);
+      readsItself(this.#world, serving, outcome, id);
       return outcome;
     });
     invocation.outcome = answered?.answer;
@@ -213,22 +213,6 @@ export class SimClient {
     if (invocation.outcome?.ok === true) this.#seenAt(positionOf(invocation.outcome.bytes));
     const isGone = command.type === 'delete' && invocation.outcome?.ok === true;
     if (isGone && this.#world.random.chance(0.3)) await this.write(this.#commandOf('create', command.name, undefined));
-  }
-
-  /** Invariant 6: in the turn of the answer, the node that gave it shows the write or what came after. */
-  #readsItself({ models }: Serving, outcome: WriteOutcome, id: string): void {
-    if (!outcome.ok) return;
-    const position = positionOf(outcome.bytes);
-    const head = models.head(type.key, outcome.name);
-    const revision = head.kind === 'absent' ? -1 : head.kind === 'deleted' ? head.revision : head.stored.revision;
-    if (models.position() < position || revision < outcome.version) {
-      this.#world.fail(
-        new Error(
-          `${id} was answered with version ${String(outcome.version)} at ${position.toString()}; its node shows ` +
-            `${String(revision)} at ${models.position().toString()}`,
-        ),
-      );
-    }
   }
 
   async #read(name: string): Promise<void> {
@@ -277,6 +261,22 @@ export class SimClient {
   }
 }
 
+/** Invariant 6: in the turn of the answer, the node that gave it shows the write or what came after. */
+export function readsItself({ fail }: World, { models }: Serving, outcome: WriteOutcome, id: string): void {
+  if (!outcome.ok) return;
+  const position = positionOf(outcome.bytes);
+  const head = models.head(type.key, outcome.name);
+  const revision = head.kind === 'absent' ? -1 : head.kind === 'deleted' ? head.revision : head.stored.revision;
+  if (models.position() < position || revision < outcome.version) {
+    fail(
+      new Error(
+        `${id} was answered with version ${String(outcome.version)} at ${position.toString()}; its node shows ` +
+          `${String(revision)} at ${models.position().toString()}`,
+      ),
+    );
+  }
+}
+
 /** Invariants 7 to 9: at its position a node shows exactly what the log says, byte for byte. */
 export function checkRow(
   { history, fail }: World,
@@ -310,7 +310,7 @@ export function checkRows(world: World, node: string, models: Serving['models'])
     world.fail(new Error(`${node} lists ${listed.join()} where ${live.join()} live`));
 }
 
-function contextOf(requestId: string, verb: string): WriteContext {
+export function contextOf(requestId: string, verb: string): WriteContext {
   return {
     cause: { actor: 'client', verb, requestId },
     dryRun: false,

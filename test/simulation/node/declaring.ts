@@ -9,7 +9,7 @@ import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import { claimantOf } from '../../../src/write/unique/unique-claims.ts';
 import { retryingLog } from '../../../src/write/retrying-log.ts';
 import type { Unsettled } from '../../../src/write/unsettled.ts';
-import type { World } from '../world.ts';
+import { type, type World } from '../world.ts';
 import type { Serving } from './node-parts.ts';
 import type { SimLeadership } from './sim-leadership.ts';
 import { nodeAbout } from '../../support/memory/node-about.ts';
@@ -19,7 +19,8 @@ export type DeclaringGiven = Pick<Serving, 'models' | 'execute'> & {
   readonly clock: Clock;
   readonly leadership: SimLeadership;
   readonly unsettled: Unsettled;
-  readonly typeNow: () => ResourceType;
+  readonly registeredNow: () => ResourceType | undefined;
+  readonly servedNow: () => ResourceType | undefined;
   /** The name of the node that it is a life of. */
   readonly name: string;
 };
@@ -28,6 +29,8 @@ export type Declaring = {
   open(): void;
   /** The node has new files now, and has built their indexes. */
   declare(): Promise<void>;
+  /** The node serves the type. */
+  scan(): void;
 };
 
 const level = { level: () => levelRead, subscribe: () => () => undefined };
@@ -35,7 +38,7 @@ const level = { level: () => levelRead, subscribe: () => () => undefined };
 /** What says in the log how the type is declared, that this node lives, and that indexes are enforced. */
 export function declaring(world: World, given: DeclaringGiven): Declaring {
   const { uuid, coverage, lives } = world;
-  const { models, execute, log, clock, leadership, unsettled, typeNow, name } = given;
+  const { models, execute, log, clock, leadership, unsettled, registeredNow, servedNow, name } = given;
   const node = uuid();
   lives.set(node, name);
   const metadata = (): EventMetadata => {
@@ -61,13 +64,20 @@ export function declaring(world: World, given: DeclaringGiven): Declaring {
     node,
   };
   let isOpen = false;
-  const served = (): readonly ResourceType[] => (isOpen ? [typeNow()] : []);
+  const served = (): readonly ResourceType[] => {
+    const served = servedNow();
+    return isOpen && served !== undefined ? [served] : [];
+  };
+  const declare = async (): Promise<void> => {
+    const registered = registeredNow();
+    if (registered !== undefined) await declarer.declare([registered]);
+  };
   const declarer = new Declarer({
     ...shared,
     log: retryingLog(log, clock),
     served,
     level,
-    typeOf: () => typeNow(),
+    typeOf: (key) => (key === type.key ? registeredNow() : undefined),
     onOther: () => {
       coverage.note('another declaration counts');
     },
@@ -115,10 +125,14 @@ export function declaring(world: World, given: DeclaringGiven): Declaring {
       isOpen = true;
       heartbeat.start();
       uniqueness.open();
-      void declarer.declare(served());
+      // A plugin declares its types when it is started.
+      if (world.evolution === undefined) void declare();
+    },
+    scan: () => {
+      uniqueness.scan();
     },
     declare: async () => {
-      await declarer.declare(served());
+      await declare();
       uniqueness.scan();
     },
   };

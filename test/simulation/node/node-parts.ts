@@ -14,12 +14,14 @@ import { Collections } from '../../../src/http/resources/collection.ts';
 import { ListCache } from '../../../src/http/resources/list-cache.ts';
 import type { FoundedLog } from '../../../src/log/founded-log.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
+import { NodePlugin, pluginType } from '../evolution/node-plugin.ts';
 import { WatchHub } from '../../../src/watch/hub.ts';
 import { Outboxes } from '../../../src/watch/outbox.ts';
 import { ClockAgreement } from '../../../src/write/clock-agreement.ts';
 import { noRules } from '../../../src/write/rules.ts';
 import { domain } from '../../support/sample.ts';
-import { Unsettled } from '../../../src/write/unsettled.ts';
+import { CheckedUnsettled } from './checked-unsettled.ts';
 import { declaring, type Declaring } from './declaring.ts';
 import { SimLeadership } from './sim-leadership.ts';
 import { withDeclaration } from '../referring.ts';
@@ -42,8 +44,12 @@ export type NodeParts = {
   readonly leadership: SimLeadership;
   /** Once the read models have caught up. */
   readonly open: () => void;
+  /** The node serves the type from now on. */
+  readonly served: (type: ResourceType) => void;
   /** Undefined where nothing is declared. */
   readonly declaring: Declaring | undefined;
+  /** Undefined where the type has no versions that are converted. */
+  readonly plugin: NodePlugin | undefined;
 };
 
 type Given = {
@@ -52,6 +58,10 @@ type Given = {
   readonly clock: Clock;
   readonly name: string;
   readonly typeNow: () => ResourceType;
+  /** Undefined while the plugin is reloaded. */
+  readonly registeredNow: () => ResourceType | undefined;
+  /** Undefined while the node does not serve it. In runs without conversions, a node always serves it. */
+  readonly servedNow: () => ResourceType | undefined;
   /** Of a reconciler: its failed action. */
   readonly onError: (error: unknown) => void;
 };
@@ -59,8 +69,8 @@ type Given = {
 /** What a server is made of but for HTTP, put together as `startServer` does. */
 export function nodeParts(world: World, given: Given): NodeParts {
   const { uuid, random, fail, appendBytesMax } = world;
-  const { log, tables, clock, typeNow } = given;
-  const types = (key: string): ResourceType | undefined => (key === type.key ? typeNow() : undefined);
+  const { log, tables, clock, typeNow, servedNow } = given;
+  const types = typesOf(world, given);
   const agreement = new ClockAgreement(clock, log);
   const models = new ObjectModels({
     tables,
@@ -69,7 +79,7 @@ export function nodeParts(world: World, given: Given): NodeParts {
     clock,
     latestTime: () => agreement.latest(),
   });
-  const unsettled = new Unsettled({ reader: models, declarations: models.declarations });
+  const unsettled = new CheckedUnsettled(world, given.name, { reader: models, declarations: models.declarations });
   const execute = createWriteDoor({
     agreement,
     unsettled,
@@ -78,6 +88,7 @@ export function nodeParts(world: World, given: Given): NodeParts {
     declarations: models.declarations,
     ...(world.isReferring ? { references: withDeclaration(models.references, type) } : {}),
     typeOf: types,
+    ...(world.evolution === undefined ? {} : { servedType: servedTypes(world, given) }),
     clock,
     domain,
     uuid,
@@ -100,6 +111,10 @@ export function nodeParts(world: World, given: Given): NodeParts {
   const collections = new Collections({ reader: models, execute }, { cache: new ListCache(models) });
   const declares =
     world.releases === undefined ? undefined : declaring(world, { ...given, models, execute, leadership, unsettled });
+  const plugin =
+    world.evolution === undefined
+      ? undefined
+      : new NodePlugin(world, { models, execute, clock, leadership, servedNow });
   const open = (): void => {
     declares?.open();
     reconcilers.open();
@@ -110,19 +125,37 @@ export function nodeParts(world: World, given: Given): NodeParts {
     agreement,
     leadership,
     open,
+    served: reconcilers.served,
     declaring: declares,
+    plugin,
   };
+}
+
+type TypeLookup = (key: TypeKey) => ResourceType | undefined;
+
+function typesOf({ evolution }: World, { registeredNow }: Given): TypeLookup {
+  return (key) => {
+    if (key === type.key) return registeredNow();
+    return evolution !== undefined && key === pluginType.key ? pluginType : undefined;
+  };
+}
+
+function servedTypes(world: World, given: Given): TypeLookup {
+  const registered = typesOf(world, given);
+  return (key) => (key === type.key ? given.servedNow() : registered(key));
 }
 
 type Reconciling = Pick<Serving, 'models' | 'execute'> & { readonly leadership: SimLeadership };
 
 function nodeReconcilers(
-  { uuid, coverage }: World,
-  { log, clock, typeNow, onError }: Given,
+  world: World,
+  given: Given,
   { models, execute, leadership }: Reconciling,
-): { readonly open: () => void } {
+): Pick<NodeParts, 'open' | 'served'> {
+  const { uuid, coverage } = world;
+  const { log, clock, servedNow, onError } = given;
   const bound = new ReconcileSlots(clock);
-  const types = (key: string): ResourceType | undefined => (key === type.key ? typeNow() : undefined);
+  const types = typesOf(world, given);
   let serves = false;
   const collector = new Collector({
     changes: models,
@@ -133,7 +166,10 @@ function nodeReconcilers(
     uuid: () => `collector ${uuid()}`,
     types,
     bound,
-    serving: () => (serves ? [typeNow()] : []),
+    serving: () => {
+      const served = servedNow();
+      return serves && served !== undefined ? [served] : [];
+    },
     onError: (error) => {
       if (!(error instanceof WriteRefusedError)) onError(error);
     },
@@ -176,6 +212,9 @@ function nodeReconcilers(
       serves = true;
       collector.open();
       claims.open();
+    },
+    served: (served) => {
+      collector.enqueueAll(served);
     },
   };
 }

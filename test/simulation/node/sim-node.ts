@@ -1,7 +1,7 @@
 import { ObjectModels } from '../../../projections/object-models.ts';
 import type { LmdbTables } from '../../../projections/lmdb-tables.ts';
 import { reconcileStepMs } from '../../../reconcilers/reconcile-limits.ts';
-import type { Clock } from '../../../src/base/clock.ts';
+import { delay, type Clock } from '../../../src/base/clock.ts';
 import type { PluginLogger } from '../../../src/plugin/api/plugin.ts';
 import { decodeEvent } from '../../../src/log/event-codec.ts';
 import { LogFollower } from '../../../src/server/follow-log.ts';
@@ -19,6 +19,7 @@ import type { SimAudit } from './audit-pool.ts';
 import { nodeParts, type NodeParts, type Serving } from './node-parts.ts';
 import type { Link } from '../passage.ts';
 import type { SimLeadership } from './sim-leadership.ts';
+import type { NodePlugin } from '../evolution/node-plugin.ts';
 import { Life } from '../timeline.ts';
 import { wayToLog, type WayToLog } from '../log/way-to-log.ts';
 import { Wholeness } from '../wholeness.ts';
@@ -53,6 +54,10 @@ export class SimNode {
   #parts: NodeParts | undefined;
   /** As its files have it. */
   #type: ResourceType;
+  /** Whether the type is registered: it is not while the plugin is reloaded. */
+  #isRegistered = true;
+  /** Counts the loads of the plugin. */
+  #load = 0;
   #serving: Serving | undefined;
   readonly #open = new Set<{ readonly watcher: Watcher; readonly sink: RecordingSink }>();
   /** The furthest it has ever answered from. */
@@ -68,7 +73,7 @@ export class SimNode {
     this.#skewMs = skewMs === 0 ? 0 : world.random.between(-skewMs, skewMs);
     this.#life = new Life(world.timeline);
     this.#life.end();
-    this.#type = world.isReferring ? referringType : type;
+    this.#type = world.evolution?.newest ?? (world.isReferring ? referringType : type);
     this.#tables = world.openTables();
     this.#audit = world.openAudit();
   }
@@ -84,6 +89,16 @@ export class SimNode {
   /** The type as the node's files declare it. */
   get type(): ResourceType {
     return this.#type;
+  }
+
+  /** Undefined while the plugin is reloaded. */
+  get #registered(): ResourceType | undefined {
+    return this.#isRegistered ? this.#type : undefined;
+  }
+
+  /** The plugin with the evolving type. */
+  get plugin(): NodePlugin | undefined {
+    return this.#parts?.plugin;
   }
 
   /** When it has last signed a tree, in ms of the run. */
@@ -197,11 +212,62 @@ export class SimNode {
     if (parts === undefined) return;
     if (this.#serving !== undefined) this.#served = parts.serving.models.position();
     this.#serving = undefined;
+    if (parts.plugin !== undefined) parts.serving.hub.closeType(type.key);
     void this.#reinstall(parts, released).catch(this.#world.fail);
+  }
+
+  /** As a plugin is reloaded: the new types are registered when all of the old code has ended. */
+  async #reload(parts: NodeParts, plugin: NodePlugin): Promise<void> {
+    const { random } = this.#world;
+    const isOver = this.#begin(parts);
+    this.#isRegistered = false;
+    await plugin.unmount();
+    const [clock, delayMs] = [this.clock(this.#life), random.chance(0.5) ? 0 : random.below(300)];
+    if (delayMs > 0) await delay(clock, delayMs);
+    if (isOver()) return;
+    this.#isRegistered = true;
+    await this.#start(parts, plugin, isOver);
+  }
+
+  /** Begins a load of the plugin. It is over when a later one begins, or with the node's life. */
+  #begin(parts: NodeParts): () => boolean {
+    const load = (this.#load += 1);
+    return () => this.#load !== load || this.#parts !== parts;
+  }
+
+  /** Builds the indexes and declares the type. Then serves it, unless its files are older than stored objects. */
+  async #start(parts: NodeParts, plugin: NodePlugin, isOver: () => boolean): Promise<void> {
+    if (!(await this.#prepare(parts, plugin, isOver))) return;
+    this.#serving = parts.serving;
+    parts.declaring?.scan();
+    parts.served(this.#type);
+    this.#world.timeline.add(() => `${this.name} serves ${this.#type.declaration?.version ?? ''}`);
+    void plugin.mount(this.#type).catch(this.#world.fail);
+  }
+
+  async #prepare(
+    { serving: { models }, declaring }: NodeParts,
+    plugin: NodePlugin,
+    isOver: () => boolean,
+  ): Promise<boolean> {
+    const declared = this.#type;
+    await models.buildIndexes(declared);
+    if (isOver()) return false;
+    const problems = await plugin.problems(declared);
+    if (problems.length > 0) {
+      this.#world.coverage.note('an older folder is refused');
+      return false;
+    }
+    await declaring?.declare();
+    return !isOver();
   }
 
   async #reinstall(parts: NodeParts, released: ResourceType): Promise<void> {
     const isOver = (): boolean => this.#parts !== parts || this.#type !== released;
+    if (parts.plugin !== undefined) {
+      await this.#reload(parts, parts.plugin);
+      return;
+    }
     await parts.serving.models.buildIndexes(released);
     if (isOver()) return;
     void parts.declaring?.declare();
@@ -267,20 +333,32 @@ export class SimNode {
       if (!this.#stoodStill || !isStuck(error)) fail(error);
     };
     const typeNow = (): ResourceType => this.#type;
-    const parts = nodeParts(this.#world, { log, tables: this.#tables, clock, onError, typeNow, name: this.name });
+    const registeredNow = (): ResourceType | undefined => this.#registered;
+    const servedNow = (): ResourceType | undefined =>
+      this.#world.evolution === undefined || this.#serving !== undefined ? this.#registered : undefined;
+    const types = { typeNow, registeredNow, servedNow };
+    this.#isRegistered = this.#world.evolution === undefined;
+    const parts = nodeParts(this.#world, { log, tables: this.#tables, clock, onError, name: this.name, ...types });
     const { models } = parts.serving;
     this.#leadership = parts.leadership;
     new Wholeness(this.#world, this.name, models).watch(() => this.#serving?.models === models);
     await this.#follow(parts, { log, clock, way });
     this.#watchPosition(models);
-    await models.buildIndexes(this.#type);
+    this.#isRegistered = true;
+    const { plugin } = parts;
+    if (plugin === undefined) await models.buildIndexes(this.#type);
     this.#parts = parts;
+    const isOver = this.#begin(parts);
     parts.open();
     if (!life.alive) return;
     if (models.position() < this.#served)
       throw new Error(
         `${this.name} answers from ${models.position().toString()} after it answered from ${this.#served.toString()}`,
       );
+    if (plugin !== undefined) {
+      await this.#start(parts, plugin, isOver);
+      return;
+    }
     timeline.add(() => `${this.name} serves from ${models.position().toString()}`);
     this.#serving = parts.serving;
   }
@@ -349,14 +427,20 @@ export class SimNode {
     if (founding === undefined) return;
     const { event } = decodeEvent(founding);
     if (event.type !== 'EpochStarted') throw new Error(`the log begins with a ${event.type}`);
+    const folding = olderOf(this.#world);
     const models = new ObjectModels({
       tables: this.#tables,
       identity: () => event,
-      types: () => type,
+      types: (key) => (key === type.key ? folding : undefined),
       clock: this.clock(this.#life),
     });
     for (const recorded of folded.slice(0, random.below(folded.length + 1))) models.apply([recorded]);
   }
+}
+
+/** As which an older backup was folded. */
+function olderOf({ evolution, random }: World): ResourceType {
+  return evolution === undefined ? type : random.pick(evolution.stages).type;
 }
 
 const silent: PluginLogger = {
