@@ -3,6 +3,7 @@ import { StepWatch } from '../../../reconcilers/plugins/migrations/step-watch.ts
 import { delay, type Clock } from '../../../src/base/clock.ts';
 import { inSlices } from '../../../src/base/steps.ts';
 import { serviceController } from '../../../src/base/service-controller.ts';
+import { functionStack } from '../../../src/plugin/errors/function-place.ts';
 import { PluginObjects } from '../../../src/plugin/objects/plugin-objects.ts';
 import { pluginTypeDeclaration } from '../../../src/plugin/objects/plugin-type.ts';
 import { storedVersionProblems } from '../../../src/plugin/packages/stored-versions.ts';
@@ -70,7 +71,7 @@ export class NodePlugin {
           return this.#objects.recordMigrations(plugin, records);
         },
       },
-      steps: new StepWatch({ clock, warn }),
+      steps: new StepWatch({ clock, warn, functionStack }),
       declarations: models.declarations,
       isInForce: ({ version }) => {
         const served = servedNow();
