@@ -36,6 +36,8 @@ const options = {
   ca: { type: 'string' },
   resource: { type: 'string' },
   definition: { type: 'boolean', default: false },
+  /** The same as the command `compare`. */
+  before: { type: 'string' },
 } as const;
 
 /**
@@ -49,9 +51,11 @@ export function decodeArguments(args: readonly string[]): BenchArguments {
   const run = { json: values.json, quick: values.quick, profileDir: values['cpu-prof'] };
   if (command !== undefined && (command !== 'compare' || rest.length > 0))
     throw new RangeError(`the only command is "compare [DIR|COMMIT]", not ${JSON.stringify(positionals.join(' '))}`);
-  if (command === 'compare') {
-    refuse('compare', values, ['only', 'against', 'token', 'ca', 'resource', 'definition']);
-    return { kind: 'compare', build, ...run };
+  if (command === 'compare' && values.before !== undefined)
+    throw new RangeError('--before is the same as the command "compare": give one of them');
+  if (command === 'compare' || values.before !== undefined) {
+    refuse('a comparison', values, ['only', 'against', 'token', 'ca', 'resource', 'definition']);
+    return { kind: 'compare', build: build ?? values.before, ...run };
   }
   if (values.definition) {
     refuse('--definition', values, ['only', 'against', 'token', 'ca']);

@@ -36,6 +36,7 @@ test('a build is a folder or a commit, and the merge base by default', (t) => {
     ...run,
     quick: true,
   });
+  t.strictSame(decodeArguments(['--before', '../earlier']), { kind: 'compare', build: '../earlier', ...run });
   t.end();
 });
 
@@ -43,7 +44,7 @@ test('wrong arguments are refused by name', (t) => {
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
     [['compares'], /only command is "compare/u],
     [['compare', 'a', 'b'], /only command is "compare/u],
-    [['compare', '--only', 'create'], /compare does not take --only/u],
+    [['compare', '--only', 'create'], /comparison does not take --only/u],
     [['--against', 'http://a', '--token', 't'], /--against needs --resource/u],
     [['--against', 'http://a', '--resource', path], /--against needs --token/u],
     [['--against', 'http://a', '--resource', path, '--token', ''], /--against needs --token/u],
@@ -55,7 +56,7 @@ test('wrong arguments are refused by name', (t) => {
     [['--against', 'http://a', '--resource', '/api/v1/pods', '--token', 't'], /not the path of a collection/u],
     [['--token', 't'], /does not take --token/u],
     [['--definition'], /--definition needs --resource/u],
-    [['--before', 'x'], /before/u],
+    [['compare', 'x', '--before', 'y'], /give one of them/u],
   ];
   for (const [args, message] of wrong) t.throws(() => decodeArguments(args), { message }, args.join(' '));
   t.end();
