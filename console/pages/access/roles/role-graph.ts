@@ -7,22 +7,24 @@ import type { Role, RoleMap } from '../access-objects.ts';
 export type IncludedRole = {
   readonly name: string;
   readonly role: Role | undefined;
-  /** `aggregated`: the role adds itself to the role above by a label. */
-  readonly how: 'dependency' | 'aggregated';
+  readonly how: Inclusion['how'];
   readonly state: 'open' | 'repeated' | 'cycle' | 'missing';
   readonly children: readonly IncludedRole[];
 };
 
+/** A role that another includes. `aggregated`: the role adds itself to the other by a label. */
+export type Inclusion = { readonly name: string; readonly how: 'dependency' | 'aggregated' };
+
 /** Returns the names of the roles that each role includes directly, hidden ones left out. */
-function inclusionsOf(roles: RoleMap): (name: string) => readonly (readonly [string, IncludedRole['how']])[] {
+export function inclusionsOf(roles: RoleMap): (name: string) => readonly Inclusion[] {
   const aggregated = new Map<string, string[]>();
   for (const { name, aggregatesTo } of roles.values())
     for (const target of aggregatesTo) aggregated.set(target, [...(aggregated.get(target) ?? []), name]);
   return (name) =>
     [
-      ...(roles.get(name)?.dependencies ?? []).map((each) => [each, 'dependency'] as const),
-      ...(aggregated.get(name) ?? []).map((each) => [each, 'aggregated'] as const),
-    ].filter(([each]) => roles.get(each)?.isHidden !== true);
+      ...(roles.get(name)?.dependencies ?? []).map((each) => ({ name: each, how: 'dependency' }) as const),
+      ...(aggregated.get(name) ?? []).map((each) => ({ name: each, how: 'aggregated' }) as const),
+    ].filter((each) => roles.get(each.name)?.isHidden !== true);
 }
 
 /** Returns the tree of the roles that a role includes. Each role is opened once, so cycles end. */
@@ -30,7 +32,7 @@ export function includedRoles(root: string, roles: RoleMap): readonly IncludedRo
   const inclusions = inclusionsOf(roles);
   const opened = new Set([root]);
   const childrenOf = (name: string, above: readonly string[]): readonly IncludedRole[] =>
-    inclusions(name).map(([child, how]) => {
+    inclusions(name).map(({ name: child, how }) => {
       const role = roles.get(child);
       const node = { name: child, role, how };
       if (role === undefined) return { ...node, state: 'missing', children: [] };
@@ -49,7 +51,7 @@ export function includedBy(names: readonly string[], roles: RoleMap): ReadonlyMa
   // The iteration over the list includes the entries that are added meanwhile.
   const visited = [...names];
   for (const name of visited)
-    for (const [included] of inclusions(name)) {
+    for (const { name: included } of inclusions(name)) {
       if (by.has(included) || included === name) continue;
       by.set(included, name);
       visited.push(included);
