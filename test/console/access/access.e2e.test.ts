@@ -2,9 +2,9 @@ import t, { test } from 'tap';
 
 import type { Page } from 'playwright-core';
 
-import { accessibilityProblems } from './support/accessibility.ts';
-import { withBrowser } from './support/browser.ts';
-import { Stage } from './support/stage.ts';
+import { accessibilityProblems } from '../support/accessibility.ts';
+import { withBrowser } from '../support/browser.ts';
+import { Stage } from '../support/stage.ts';
 
 const stage = new Stage(t);
 
@@ -173,7 +173,7 @@ test('cycles end, hidden templates do not show, and missing roles are named', wi
     t.equal(await page.getByText('hidden-part').count(), 0);
     await picture('access-role-cycle');
     await open('/access/roles');
-    await page.getByRole('link', { name: 'part-a' }).waitFor();
+    await page.getByRole('link', { name: 'part-a', exact: true }).waitFor();
     t.equal(await page.getByText('hidden-part').count(), 0);
   });
 });
