@@ -7,6 +7,9 @@ import { EditorView, keymap } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { basicSetup } from 'codemirror';
 
+import type { Assist } from './assist.ts';
+import { assistExtension } from './assist-extension.ts';
+
 export type EditorLanguage = 'yaml' | 'json';
 
 /** A problem with a part of the text, by offsets. */
@@ -63,8 +66,12 @@ const colours = HighlightStyle.define([
 export class CodeEditor {
   readonly #view: EditorView;
   readonly #language = new Compartment();
+  readonly #assistance = new Compartment();
+  #spoken: EditorLanguage;
+  #assist: Assist | undefined;
 
   constructor(host: HTMLElement, { text, language, label, isReadOnly, onChange, onSave }: EditorOptions) {
+    this.#spoken = language;
     const root = host.attachShadow({ mode: 'open' });
     const state = EditorState.create({
       doc: text,
@@ -74,6 +81,7 @@ export class CodeEditor {
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label }),
         this.#language.of(extensionOf(language)),
+        this.#assistance.of([]),
         lintGutter(),
         EditorView.domEventHandlers({ beforeinput: replaceSelection }),
         look,
@@ -94,7 +102,16 @@ export class CodeEditor {
   }
 
   speak(language: EditorLanguage): void {
+    this.#spoken = language;
     this.#view.dispatch({ effects: this.#language.reconfigure(extensionOf(language)) });
+    this.assist(this.#assist);
+  }
+
+  /** Offers completions, and explains words under the pointer. */
+  assist(assist: Assist | undefined): void {
+    this.#assist = assist;
+    const extension = assist === undefined ? [] : assistExtension(assist, this.#spoken);
+    this.#view.dispatch({ effects: this.#assistance.reconfigure(extension) });
   }
 
   mark(marks: readonly Marked[]): void {

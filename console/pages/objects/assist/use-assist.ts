@@ -1,0 +1,36 @@
+import { shallowRef, watch, type ShallowRef } from 'vue';
+import { useI18n } from 'vue-i18n';
+
+import type { TypeSchema } from '../../../server/type-schema.ts';
+import type { Assist } from '../../../ui/editor/assist.ts';
+
+/** Returns the help for a text of a type, which is loaded when a schema is given; undefined until then. */
+export function useAssist(
+  schema: () => TypeSchema | undefined,
+  isNew: boolean,
+): Readonly<ShallowRef<Assist | undefined>> {
+  const { t, locale } = useI18n();
+  const assist = shallowRef<Assist>();
+  watch(
+    [schema, locale],
+    async ([wanted], _, onCleanup) => {
+      let isCurrent = true;
+      onCleanup(() => {
+        isCurrent = false;
+      });
+      if (wanted === undefined) {
+        assist.value = undefined;
+        return;
+      }
+      const { schemaAssist } = await import('./schema-assist.ts');
+      if (!isCurrent) return;
+      assist.value = schemaAssist(wanted, isNew, {
+        required: t('objects.assist.required'),
+        preset: (value) => t('objects.assist.preset', { value }),
+        allowed: (values) => t('objects.assist.allowed', { values }),
+      });
+    },
+    { immediate: true },
+  );
+  return assist;
+}
