@@ -57,6 +57,8 @@ const look = EditorView.theme({
     backgroundColor: 'var(--surface-active)',
     color: 'var(--text)',
   },
+  '.cm-completionIcon': { display: 'none' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '3px 8px' },
   '.cm-completionDetail': { color: 'var(--text-muted)' },
   '.cm-tooltip.cm-completionInfo': {
     maxWidth: 'min(44ch, 64vw)',
