@@ -47,6 +47,10 @@ export const versionsPerTypeMax = 16;
 /** The most examples of a version. All examples are converted at each start. */
 export const examplesPerVersionMax = 16;
 export const schemaBytesMax = 262_144;
+/** The most members that one `properties` of a schema may declare. The compiler nests a level for each of them. */
+export const schemaPropertiesMax = 1_000;
+/** The most schemas within one schema. Each takes about 0.1 ms to compile, while requests wait. */
+export const schemaPartsMax = 2_000;
 /** The most operations of one JSON Patch. Each operation may affect the whole document. */
 export const jsonPatchOperationsMax = 1_000;
 

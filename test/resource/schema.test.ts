@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { schemaBytesMax } from '../../src/limits/objects.ts';
+import { schemaBytesMax, schemaPartsMax, schemaPropertiesMax } from '../../src/limits/objects.ts';
 import { validationErrorsMax } from '../../src/limits/requests.ts';
 import { patternProblem } from '../../src/resource/schema/safe-pattern.ts';
 import { compileSchema, type CompiledSchema } from '../../src/resource/schema/schema.ts';
@@ -309,4 +309,36 @@ test('patterns that may take exponential time are recognized', async (t) => {
   ]) {
     t.equal(patternProblem(pattern), undefined, pattern);
   }
+});
+
+function members(count: number, schema: object = { type: 'string' }): Readonly<Record<string, object>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`member${String(index)}`, schema]));
+}
+
+test('the members of an object, and all schemas within a schema, are bounded', async (t) => {
+  const wide = (count: number): object => spec({ type: 'object', properties: members(count) });
+  t.equal(problemsOf(wide(schemaPropertiesMax)), '');
+  for (const count of [schemaPropertiesMax + 1, 7_000])
+    t.match(
+      problemsOf(wide(count)),
+      `properties.spec.properties: must have at most ${String(schemaPropertiesMax)} members, has ${String(count)}`,
+    );
+  // Two schemas are around the groups: that of the object, and that of its spec.
+  const deep = (count: number): object =>
+    spec({ type: 'object', properties: members(count, { type: 'object', properties: { a: { type: 'string' } } }) });
+  t.equal(problemsOf(deep((schemaPartsMax - 2) / 2)), '');
+  t.match(
+    problemsOf(deep(schemaPartsMax / 2)),
+    `must have at most ${String(schemaPartsMax)} schemas in all places, has`,
+  );
+});
+
+test('a thousand defaults are checked together, and each wrong one is named', async (t) => {
+  const { member7: _, ...others } = members(schemaPropertiesMax, { type: 'string', default: 'text' });
+  const withWrong = { ...others, member7: { type: 'string', default: 7 } };
+  t.equal(problemsOf(spec({ type: 'object', properties: others })), '');
+  t.match(
+    problemsOf(spec({ type: 'object', properties: withWrong })),
+    /^properties\.spec\.properties\.member7\.default: must be of type string; .*is 7$/u,
+  );
 });

@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/error-message.ts';
 import { isObject } from '../../base/guards.ts';
-import { schemaBytesMax } from '../../limits/objects.ts';
+import { schemaBytesMax, schemaPartsMax, schemaPropertiesMax } from '../../limits/objects.ts';
 import { escapeToken } from '../../base/reference-token.ts';
 import { patternProblem } from './safe-pattern.ts';
 
@@ -101,10 +101,27 @@ type Findings = {
 };
 
 function walk(root: Schema, found: Findings): void {
+  let parts = 0;
   for (const { at, schema } of subschemas(root)) {
+    parts += 1;
+    checkWidth(schema, at, found);
     checkReferences(schema, at, found);
     checkPatterns(schema, at, found);
     for (const keyword of Object.keys(schema)) if (keyword.startsWith('x-')) found.extensions.add(keyword);
+  }
+  if (parts > schemaPartsMax)
+    found.problems.push(`must have at most ${String(schemaPartsMax)} schemas in all places, has ${String(parts)}`);
+}
+
+function checkWidth(schema: Schema, at: string, found: Findings): void {
+  for (const keyword of keywordsWithSchemasByName) {
+    const named = schema[keyword];
+    const count = isObject(named) ? Object.keys(named).length : 0;
+    if (count > schemaPropertiesMax)
+      found.problems.push(
+        `${at}${keyword}: must have at most ${String(schemaPropertiesMax)} members, has ${String(count)}; ` +
+          'an object with additionalProperties has any number of members of one schema',
+      );
   }
 }
 

@@ -9,7 +9,7 @@ import { compileRules } from '../rules/compile-rules.ts';
 import type { SchemaCheck, SchemaRules, Violation } from '../type/resource-type.ts';
 import { areDistinct, isAmong } from './equal-values.ts';
 import { compileDefaults, type FillDefaults } from './defaults/compile-defaults.ts';
-import type { CompilePart } from './defaults/default-problems.ts';
+import type { PartCompilers } from './defaults/default-problems.ts';
 import { checkSchema, checkTypeSchema, type CheckedSchema, type Schema } from './schema-check.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { explain, type Explained } from './schema-violations.ts';
@@ -57,8 +57,7 @@ export function compileSchema(input: unknown): SchemaResult {
   if (!checked.ok) return checked;
   const compiled = compileValidator(checked.schema, checked.extensions, withPlatformMembers);
   if (!compiled.ok) return compiled;
-  const compilePart = partCompiler(checked);
-  const defaults = compileDefaults(checked.schema, compilePart);
+  const defaults = withParts(checked, (parts) => compileDefaults(checked.schema, parts));
   const rules = compileRules(checked.schema);
   if (!defaults.ok || !rules.ok)
     return { ok: false, problems: [defaults, rules].flatMap((part) => (part.ok ? [] : part.problems)) };
@@ -66,31 +65,27 @@ export function compileSchema(input: unknown): SchemaResult {
     ok: true,
     schema: checked.schema,
     violations: (object) => violationsOf(compiled.validate(object)),
-    ...checksOf(checked.schema, compiled.validate, compilePart),
+    ...checksOf(checked, compiled.validate),
     prune: (object) => prune(object, compiled.validate),
     fillDefaults: defaults.fillDefaults,
     rules: rules.rules,
   };
 }
 
-function checksOf(
-  schema: Schema,
-  validate: Validate,
-  compilePart: CompilePart,
-): Pick<CompiledSchema, 'check' | 'checkStatus'> {
+function checksOf(checked: Checked, validate: Validate): Pick<CompiledSchema, 'check' | 'checkStatus'> {
   const check = (object: Members): SchemaCheck => {
     const found = validate(object);
     return { found, isComplete: found.length === 0 || !isLarge(object) };
   };
-  const { properties } = schema;
+  const { properties } = checked.schema;
   if (!isObject(properties) || !isObject(properties['status'])) return { check, checkStatus: check };
   let validateStatus: Validate | undefined;
   return {
     check,
     checkStatus: (object) => {
-      const checked = check(object);
-      if (checked.isComplete) return checked;
-      validateStatus ??= compilePart('/properties/status');
+      const whole = check(object);
+      if (whole.isComplete) return whole;
+      validateStatus ??= withParts(checked, ({ compilePart }) => compilePart('/properties/status'));
       const found = object['status'] === undefined ? [] : validateStatus(object['status']);
       return {
         found: found.map((violation) => ({ ...violation, pointer: `/status${violation.pointer}` })),
@@ -101,21 +96,31 @@ function checksOf(
 }
 
 /**
- * Returns a function that compiles a part of the schema. A reference in the part has the same target as in the whole
- * schema.
+ * Calls `use` with functions that compile parts of the schema. A reference in a part has the same target as in the whole
+ * schema. The whole schema is registered once for all parts, and must have been checked.
  */
-function partCompiler({ schema, extensions }: Checked): CompilePart {
-  return (pointer) => {
-    const id = 'whole';
-    const part = { $ref: `${id}#${pointer.split('/').map(encodeURIComponent).join('/')}` };
-    firstError.addSchema(schema, id);
-    try {
-      const compiled = compileWith(firstError, part, extensions);
-      return (value) => explain(failuresOf(compiled, value), part);
-    } finally {
-      firstError.removeSchema(id);
-    }
-  };
+function withParts<T>({ schema, extensions }: Checked, use: (parts: PartCompilers) => T): T {
+  const id = 'whole';
+  const partAt = (pointer: string): Schema => ({
+    $ref: `${id}#${pointer.split('/').map(encodeURIComponent).join('/')}`,
+  });
+  firstError.addSchema(schema, id, undefined, false);
+  try {
+    return use({
+      compilePart: (pointer) => {
+        const part = partAt(pointer);
+        const compiled = compileWith(firstError, part, extensions);
+        return (value) => explain(failuresOf(compiled, value), part);
+      },
+      compileParts: (pointers) => {
+        const parts = { type: 'array', prefixItems: pointers.map(partAt), items: false, minItems: pointers.length };
+        const compiled = compileWith(firstError, parts, extensions);
+        return (values) => failuresOf(compiled, values).length === 0;
+      },
+    });
+  } finally {
+    firstError.removeSchema(id);
+  }
 }
 
 /** A compiled schema for any JSON value, used for the requests and responses of custom APIs. */

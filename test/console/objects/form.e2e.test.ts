@@ -170,7 +170,7 @@ test(
       await open(create('wides'));
       await page.getByLabel('member39', { exact: true }).waitFor();
       t.equal(await page.getByLabel('member40', { exact: true }).count(), 0);
-      await page.getByRole('button', { name: 'Show 560 more' }).click();
+      await page.getByRole('button', { name: 'Show 960 more' }).click();
       await page.getByLabel('member79', { exact: true }).waitFor();
     });
   },

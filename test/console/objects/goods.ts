@@ -54,7 +54,7 @@ const shapeSchema = {
   $defs: { tree: { type: 'object', properties: { leaf: { type: 'string' }, inner: { $ref: '#/$defs/tree' } } } },
   properties: { spec: { type: 'object', required: ['title'], additionalProperties: false, properties: shape } },
 };
-const wideNames = Array.from({ length: 600 }, (_, index) => `member${String(index)}`);
+const wideNames = Array.from({ length: 1_000 }, (_, index) => `member${String(index)}`);
 const wideSchema = {
   type: 'object',
   properties: {

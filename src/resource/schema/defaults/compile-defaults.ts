@@ -3,7 +3,7 @@ import type { Schema } from '../schema-check.ts';
 import { rootPlace, SchemaGraph } from '../structural.ts';
 import type { Members } from './default-fill.ts';
 import { DefaultFills } from './default-fills.ts';
-import { defaultProblems, type CompilePart } from './default-problems.ts';
+import { defaultProblems, type PartCompilers } from './default-problems.ts';
 
 /**
  * Fills in the defaults of a type's schema. Returns the same reference if nothing is missing, and undefined if the
@@ -19,10 +19,10 @@ export type CompiledDefaults =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** Compiles the defaults of a schema to a function: `noDefaults` for a schema without defaults. */
-export function compileDefaults(schema: Schema, compilePart: CompilePart): CompiledDefaults {
+export function compileDefaults(schema: Schema, parts: PartCompilers): CompiledDefaults {
   const graph = new SchemaGraph(schema);
   const fills = new DefaultFills(graph);
-  const problems = defaultProblems(graph, fills, compilePart);
+  const problems = defaultProblems(graph, fills, parts);
   if (problems.length > 0) return { ok: false, problems };
   const fill = fills.fillOf(rootPlace(graph));
   if (fill === undefined) return { ok: true, fillDefaults: noDefaults };
