@@ -108,6 +108,13 @@ export const reviewedRolesShownMax = 32;
  * this limit, and treats the remaining rules as rights that the writer lacks.
  */
 export const coverageChecksMax = 500_000;
+/** The longest time that a request may wait for a change of its caller's permissions. */
+export const permissionWaitSecondsMax = 60;
+/** The most requests that wait for a change of permissions at once, of one user and in all. */
+export const permissionWaitsPerUserMax = 32;
+export const permissionWaitsMax = 10_000;
+/** Changes of roles and bindings within this time are compared with the waiting requests together. */
+export const permissionSettleMs = 50;
 /** The most entries in a role's list of dependencies, and in a role's list of UI permissions. */
 export const roleListEntriesMax = 256;
 /**

@@ -7,6 +7,7 @@ import { roleBindingKey, roleKey, userKey } from '../../auth/types/platform-type
 import { replaceBindings } from '../../auth/authorization/user-bindings.ts';
 import { oidcPrefix } from '../../access/identity-provider.ts';
 import type { Role } from '../../access/role.ts';
+import { permissionWaitSecondsMax, permissionWaitsPerUserMax } from '../../limits/access.ts';
 import type { Clock } from '../../base/clock.ts';
 import { actorOf, type Subject } from '../../command/subject.ts';
 import type { Execute } from '../../write/execute.ts';
@@ -17,10 +18,12 @@ import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import { decodeRoleAssignment, invalidBody } from '../body/decode-request-body.ts';
 import { isTagKnown } from '../resources/conditional-requests.ts';
 import { writeContext } from '../resources/decode-write.ts';
-import type { Exchange } from '../exchange.ts';
+import { disconnectSignalOf, type Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
 import { platformApiVersion, platformType } from './platform-type.ts';
-import { problem, problemOf } from '../problem.ts';
+import { problem, problemOf, type Problem } from '../problem.ts';
+import { checkParameterNames } from '../query-names.ts';
+import type { PermissionWaits } from './permission-waits.ts';
 import { readObject } from '../body/read-object.ts';
 
 export type PermissionRoutesDependencies = {
@@ -35,6 +38,7 @@ export type PermissionRoutesDependencies = {
    * object.
    */
   readonly unfoldedWrites: Pick<UnfoldedWrites, 'refreshObject'>;
+  readonly waits: PermissionWaits;
 };
 
 /** Creates the permissions API for front ends. */
@@ -68,8 +72,17 @@ class PermissionRoutes {
   async show(exchange: Exchange, name: string): Promise<Answer> {
     const roles = platformType(this.#dependencies.registry, roleKey);
     if (!roles.ok) return roles.answer;
+    const ms = decodeWait(exchange.query, name);
+    if (typeof ms !== 'number') return refusal(ms);
     const subject = name === '-' ? exchange.subject : await this.#lookedUp(name);
-    return subject === undefined ? unknownUser(name) : tagged(exchange, this.#permissionsOf(subject, roles.type));
+    if (subject === undefined) return unknownUser(name);
+    const current = (): Tagged => tagged(this.#permissionsOf(subject, roles.type));
+    if (ms > 0 && subject.kind === 'user' && isTagKnown(exchange.req, current().tag)) {
+      const isChanged = (): boolean => !isTagKnown(exchange.req, current().tag);
+      const signal = disconnectSignalOf(exchange.res);
+      if (!(await this.#dependencies.waits.change(subject, { ms, isChanged, signal }))) return tooManyWaits();
+    }
+    return tagAnswer(exchange, current());
   }
 
   async replace(exchange: Exchange, given: string): Promise<Answer> {
@@ -193,14 +206,34 @@ class PermissionRoutes {
   }
 }
 
-/**
- * Returns the permissions with an entity tag, which changes with each change of the permissions. A front end polls with
- * the tag, and gets 304 while its permissions are unchanged.
- */
-function tagged({ req }: Exchange, bytes: Buffer): Answer {
-  const tag = `"${hash('sha256', bytes, 'base64url')}"`;
+/** Permissions with their entity tag, which changes with each change of the permissions. */
+type Tagged = { readonly bytes: Buffer; readonly tag: string };
+
+function tagged(bytes: Buffer): Tagged {
+  return { bytes, tag: `"${hash('sha256', bytes, 'base64url')}"` };
+}
+
+function tagAnswer({ req }: Exchange, { bytes, tag }: Tagged): Answer {
   const headers = ['ETag', tag];
   return isTagKnown(req, tag) ? { kind: 'empty', status: 304, headers } : bytesAnswer(bytes, 200, headers);
+}
+
+/** Returns the milliseconds in `wait`, which is a number of seconds; 0 without the parameter. */
+function decodeWait(query: URLSearchParams, name: string): number | Problem {
+  const misnamed = checkParameterNames(query, { own: ['wait'] });
+  if (misnamed !== undefined) return misnamed;
+  const text = query.get('wait');
+  if (text === null) return 0;
+  if (name !== '-') return problem('bad-request', 'wait: only for the own permissions (users/-)');
+  const seconds = /^\d{1,3}$/u.test(text) ? Number(text) : Infinity;
+  return seconds <= permissionWaitSecondsMax
+    ? seconds * 1_000
+    : problem('bad-request', `wait: must be a number of seconds from 0 to ${String(permissionWaitSecondsMax)}`);
+}
+
+function tooManyWaits(): Answer {
+  const detail = `at most ${String(permissionWaitsPerUserMax)} requests of a user wait for a change of permissions`;
+  return refusal(problem('too-many-requests', detail, { retryAfterSeconds: permissionWaitSecondsMax }));
 }
 
 function unknownUser(name: string): Answer {

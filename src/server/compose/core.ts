@@ -61,6 +61,8 @@ export type Core = Stores & {
   readonly leadership: Elector;
   /** Limits the concurrent reconcile steps of the platform and of plugins. */
   readonly bound: ReconcileSlots;
+  /** Aborted when this node stops. */
+  readonly signal: AbortSignal;
 };
 
 export type CoreOptions = {
@@ -142,6 +144,7 @@ export function composeCore(config: Config, stores: Stores, options: CoreOptions
       ? alwaysLeading
       : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: logged(log, leaseUnreadable) }),
     bound: new ReconcileSlots(clock),
+    signal,
   };
 }
 

@@ -24,6 +24,7 @@ import { StartError } from '../../../base/start-error.ts';
 import { accountRoutes } from '../../../http/platform/account-routes.ts';
 import type { PlatformRoute } from '../../../http/fixed-routes.ts';
 import { permissionRoutes } from '../../../http/platform/permission-routes.ts';
+import { PermissionWaits } from '../../../http/platform/permission-waits.ts';
 import { RefusalLog } from '../../../http/refusal-log.ts';
 import { previewRoutes, type PreviewRoutesDependencies } from '../../../http/platform/preview-routes.ts';
 import { reviewRoutes } from '../../../http/platform/review-routes.ts';
@@ -186,7 +187,10 @@ function composeRoutes(parts: AccessParts, routing: RouteParts): readonly Platfo
     ...accountRoutes({ ...ports, verifyPassword }),
     ...tokenRoutes(ports),
     ...ownSessionRoutes(ports),
-    ...permissionRoutes(ports),
+    ...permissionRoutes({
+      ...ports,
+      waits: new PermissionWaits({ clock, changes: models, permissions, signal: parts.signal }),
+    }),
     ...reviewRoutes(ports),
     ...previewRoutes({ ...ports, pluginRoutes: parts.pluginRoutes }),
   ];
