@@ -12,6 +12,8 @@ import type {
 import type { Repeatable } from './repeats.ts';
 import { pathOf, type Requests } from './requests.ts';
 
+type ChangedOptions = Parameters<RemoteCalls['requestChanged']>[1];
+
 /** Implements the calls of the plugins' `Client` with HTTP requests. */
 export function callsOf(requests: Requests): RemoteCalls {
   const write = async <T>(
@@ -50,6 +52,13 @@ export function callsOf(requests: Requests): RemoteCalls {
     request: async <T>(path: string, options?: RequestOptions) => {
       const text = await textOf(path, options);
       return text === '' ? undefined : decodeObject<T>(text);
+    },
+    requestChanged: async <T>(path: string, { known, signal, query = {} }: ChangedOptions) => {
+      const response = await requests.answer(path, { query, ifNoneMatch: known, signal });
+      const text = await requests.text(response, signal);
+      if (response.status === 304) return undefined;
+      if (!response.ok) throw requests.refusal(response, text);
+      return { value: decodeObject<T>(text), tag: response.headers.get('etag') ?? undefined };
     },
     requestText: textOf,
   };

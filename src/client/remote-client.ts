@@ -89,6 +89,14 @@ export type RemoteClient = {
    * the decoded JSON, which is not checked against `T`. Resolves with undefined if the response has no body.
    */
   request<T = unknown>(path: string, options?: RequestOptions): Promise<T | undefined>;
+  /**
+   * Reads a path whose responses have an entity tag. Resolves with the decoded JSON and the tag; with undefined if
+   * `known`, the tag of an earlier response, is still the current one.
+   */
+  requestChanged<T = unknown>(
+    path: string,
+    options: CallOptions & { readonly query?: Query; readonly known?: string | undefined },
+  ): Promise<{ readonly value: T; readonly tag: string | undefined } | undefined>;
   /** Sends a request like `request`, and resolves with the text of the response, which may have any format. */
   requestText(path: string, options?: RequestOptions): Promise<string>;
   /** Yields all objects, read page by page. An object that exists during the whole call is yielded exactly once. */

@@ -25,6 +25,7 @@ export type Sent = {
   /** Replaces the content type of the body: a merge patch for the method PATCH, otherwise JSON. */
   readonly contentType?: string | undefined;
   readonly ifMatch?: string | undefined;
+  readonly ifNoneMatch?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -136,13 +137,17 @@ export class Requests {
     }
   }
 
-  async #headers(method: string, { accept = json, body, contentType, ifMatch }: Sent): Promise<Record<string, string>> {
+  async #headers(
+    method: string,
+    { accept = json, body, contentType, ifMatch, ifNoneMatch }: Sent,
+  ): Promise<Record<string, string>> {
     const { token, session } = this.#credentials;
     const headers: Record<string, string> = { accept };
     // `fetch` sets the type of a form, because the type contains the boundary between the parts.
     if (body !== undefined && !(body instanceof FormData))
       headers['content-type'] = contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : json);
     if (ifMatch !== undefined) headers['if-match'] = ifMatch;
+    if (ifNoneMatch !== undefined) headers['if-none-match'] = ifNoneMatch;
     if (token !== undefined)
       headers['authorization'] = `Bearer ${checked(typeof token === 'string' ? token : await token())}`;
     if (session?.csrfToken !== undefined && method !== 'GET') headers['x-csrf-token'] = session.csrfToken;

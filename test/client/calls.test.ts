@@ -70,6 +70,11 @@ test('a request may have a precondition, and a response may be text', async (t) 
   const options = { method: 'POST', query: { at: metadata.resourceVersion } };
   t.match(await rejection(client.request(path, { ...options, ifMatch: '"0"' })), { status: 412 });
   t.match(await client.request(path, { ...options, ifMatch: '"1"' }), { spec: { title: 'Lamp' } });
+  const own = '/apis/api.console.svc.run/v1alpha1/users/-/permissions';
+  const first = await client.requestChanged<{ readonly uiPermissions: readonly string[] }>(own, {});
+  t.match(first, { value: { uiPermissions: ['*'] }, tag: /^"/u });
+  t.equal(await client.requestChanged(own, { known: first?.tag, query: { wait: 0 } }), undefined);
+  t.match(await rejection(client.requestChanged(own, { query: { wait: 61 } })), { status: 400 });
   t.match(await client.requestText('/livez', { accept: 'text/plain' }), /^\S/u);
   t.match(await rejection(client.requestText('/nothing/at/all')), { status: 404 });
 });
