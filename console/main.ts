@@ -11,6 +11,7 @@ import { FrontEnds } from './front-ends/front-ends.ts';
 import { frontEndsKey } from './front-ends/use-front-ends.ts';
 import { createTranslations } from './locales/i18n.ts';
 import { languageKey } from './locales/use-language.ts';
+import { followRights } from './server/follow-rights.ts';
 import { createQueryClient } from './server/query-client.ts';
 import { createServer } from './server/server.ts';
 import { serverKey } from './server/use-server.ts';
@@ -29,10 +30,12 @@ async function start(): Promise<void> {
   app.provide(languageKey, translations);
   const router = createConsoleRouter(server);
   app.provide(frontEndsKey, new FrontEnds(router, translations, () => server.platform.domain));
-  app.use(VueQueryPlugin, { queryClient: createQueryClient(server) });
+  const queryClient = createQueryClient(server);
+  app.use(VueQueryPlugin, { queryClient });
   app.use(translations.i18n);
   app.use(router);
   app.mount('#app');
+  followRights(server, queryClient);
   // After a start without a server, the user is asked for as soon as the server is reached.
   server.connection.onRestored(() => void identified(server.identify));
 }

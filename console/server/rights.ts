@@ -15,6 +15,8 @@ export type Rights = {
   readonly roles: readonly string[];
   readonly uiPermissions: readonly string[];
   readonly rules: readonly Rule[];
+  /** The entity tag of the response. */
+  readonly tag?: string | undefined;
 };
 
 export const noRights: Rights = { roles: [], uiPermissions: [], rules: [] };
@@ -25,14 +27,32 @@ type PermissionsAnswer = {
   readonly uiPermissions: readonly string[];
 };
 
-export async function readRights(client: RemoteClient, domain: string, signal: AbortSignal): Promise<Rights> {
+export function rightsKey(username: string): readonly string[] {
+  return ['rights', username];
+}
+
+type ReadRights = {
+  readonly signal: AbortSignal;
+  /** The tag of the rights that are known. The server then waits for a change, for at most `waitSeconds`. */
+  readonly known?: string;
+  readonly waitSeconds?: number;
+};
+
+/** Reads the rights of the page's user; undefined if they are the known ones. */
+export async function readRights(
+  client: RemoteClient,
+  domain: string,
+  { signal, known, waitSeconds }: ReadRights,
+): Promise<Rights | undefined> {
   const path = `/apis/api.console.${domain}/v1alpha1/users/-/permissions`;
-  const answer = await client.request<PermissionsAnswer>(path, { signal });
-  if (answer === undefined) return noRights;
+  const changed = await client.requestChanged<PermissionsAnswer>(path, { signal, known, query: { wait: waitSeconds } });
+  if (changed === undefined) return undefined;
+  const { value, tag } = changed;
   return {
-    roles: answer.roles.map(({ metadata: { name } }) => name),
-    uiPermissions: answer.uiPermissions,
-    rules: answer.permissions.flatMap(({ rules }) => rules ?? []),
+    roles: value.roles.map(({ metadata: { name } }) => name),
+    uiPermissions: value.uiPermissions,
+    rules: value.permissions.flatMap(({ rules }) => rules ?? []),
+    tag,
   };
 }
 

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/vue-query';
 import { permitted } from 'ledgerplane/ui';
 import { computed, inject, type ComputedRef, type InjectionKey } from 'vue';
 
-import { mayRequest, noRights, readRights, type Intent, type Rights } from './rights.ts';
+import { mayRequest, noRights, readRights, rightsKey, type Intent, type Rights } from './rights.ts';
 import type { Server } from './server.ts';
 import { readTypes, type ServedType, type TypeGroup } from './served-types.ts';
 
@@ -14,7 +14,7 @@ export function useServer(): Server {
   return server;
 }
 
-/** Rights and types are read again at this interval, so that changes take effect without a reload. */
+/** Types are read again at this interval, so that changes take effect without a reload. */
 const refreshMs = 15_000;
 
 /** Returns the rights of the page's user, which follow changes without a reload; no rights while they are unknown. */
@@ -28,14 +28,13 @@ export function useRights(): {
   const { client, session, platformOf } = useServerParts();
   const queries = useQueryClient();
   const isUser = computed(() => session.status.value === 'user');
-  const key = computed(() => ['rights', session.username.value]);
+  // `followRights` replaces the rights when they change.
   const { data } = useQuery({
-    queryKey: key,
-    queryFn: async ({ signal }) => readRights(client, platformOf().domain, signal),
+    queryKey: computed(() => rightsKey(session.username.value)),
+    queryFn: async ({ signal }) => (await readRights(client, platformOf().domain, { signal })) ?? noRights,
     enabled: isUser,
-    staleTime: refreshMs,
-    refetchInterval: refreshMs,
-    refetchOnWindowFocus: 'always',
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
   });
   return {
     rights: computed(() => data.value ?? noRights),
