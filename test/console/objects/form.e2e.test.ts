@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import t, { test } from 'tap';
 
+import { accessibilityProblems } from '../support/accessibility.ts';
 import { withBrowser } from '../support/browser.ts';
 import { checkLook, goodsPath, goodsStage, make, read } from './goods.ts';
 
@@ -185,4 +186,37 @@ test('a value that is too large for a form is edited as text', withBrowser, asyn
     await page.getByRole('button', { name: 'Show the text' }).click();
     await page.getByRole('textbox', { name: 'Text of large' }).getByText('line 3 of a long text').waitFor();
   });
+});
+
+test('a choice among many values is searched, with the keyboard and the pointer', withBrowser, async (t) => {
+  await stage.visit(t, {}, async ({ page, open, picture }) => {
+    await open(create('shapes'));
+    await page.getByLabel('name', { exact: false }).first().fill('travelled');
+    await page.getByLabel('title').fill('Travelled');
+    const nation = page.getByRole('combobox', { name: 'nation' });
+    const options = page.getByRole('listbox').getByRole('option');
+    await nation.click();
+    await options.filter({ hasText: 'nation 5' }).first().waitFor();
+    t.ok((await options.count()) < 40, 'only the options in view are drawn');
+    t.equal(await options.first().getAttribute('aria-setsize'), '301', 'no value is a choice, too');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    await page.locator('.is-active', { hasText: 'nation 298' }).waitFor();
+    await picture('search-select');
+    t.strictSame(await accessibilityProblems(page), []);
+    await page.keyboard.type('29');
+    await page.getByRole('option', { name: 'nation 129' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    t.equal(await nation.inputValue(), 'nation 129');
+    await nation.fill('nowhere');
+    await nation.blur();
+    t.equal(await nation.inputValue(), 'nation 129', 'a text that is no value is dropped');
+    await nation.fill('nation 7');
+    await page.getByRole('option', { name: 'nation 71' }).click();
+    t.equal(await nation.inputValue(), 'nation 71');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.waitForURL(`**/console${shapes}/travelled`);
+  });
+  t.match((await read(stage, 'shapes', 'travelled')).spec, { nation: 'nation 71' });
 });

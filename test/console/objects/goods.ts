@@ -31,6 +31,7 @@ const shape = {
   count: { type: 'integer', minimum: 0, maximum: 10, default: 3 },
   enabled: { type: 'boolean' },
   mode: { enum: ['on', 'off'] },
+  nation: { enum: Array.from({ length: 300 }, (_, index) => `nation ${String(index)}`) },
   when: { type: 'string', format: 'date-time' },
   port: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
   note: { type: ['string', 'null'] },
