@@ -41,6 +41,8 @@ export type Role = {
   readonly title: string;
   readonly displayName: string;
   readonly module: string;
+  /** The module's name for people. */
+  readonly moduleTitle: string;
   readonly dependencies: readonly string[];
   readonly aggregatesTo: readonly string[];
   readonly uiPermissions: readonly string[];
@@ -61,15 +63,22 @@ export function annotationKey(domain: string, name: string): string {
   return `rbac.authorization.${domain}/${name}`;
 }
 
-export function roleOf(object: RoleObject, domain: string): Role {
+/** Returns the key of the annotation with a role's text in another language: `display-name.zh`. */
+export function translatedKey(key: string, language: string): string {
+  return `${key}.${language}`;
+}
+
+export function roleOf(object: RoleObject, domain: string, language: string): Role {
   const { name, labels = {}, annotations = {} } = object.metadata;
   const text = (key: string): string => annotations[annotationKey(domain, key)] ?? '';
+  const translated = (key: string): string => text(translatedKey(key, language)) || text(key);
   const prefix = annotationKey(domain, 'aggregate-to-');
   return {
     name,
-    title: text('display-name') === '' ? name : text('display-name'),
+    title: translated('display-name') || name,
     displayName: text('display-name'),
     module: text('module'),
+    moduleTitle: translated('module'),
     dependencies: listIn(text('dependencies')),
     aggregatesTo: Object.entries(labels)
       .filter(([key, value]) => value === 'true' && key.startsWith(prefix))
@@ -109,7 +118,7 @@ export function roleWith(
   };
 }
 
-export type RoleGroup = { readonly module: string; readonly roles: readonly Role[] };
+export type RoleGroup = { readonly module: string; readonly title: string; readonly roles: readonly Role[] };
 
 /** Returns the roles by module, as the server lists templates; roles without a module are last. */
 export function groupsOf(roles: readonly Role[]): readonly RoleGroup[] {
@@ -120,11 +129,15 @@ export function groupsOf(roles: readonly Role[]): readonly RoleGroup[] {
     else members.push(role);
   }
   return [...modules]
-    .map(([module, members]) => ({ module, roles: members.toSorted((a, b) => a.title.localeCompare(b.title)) }))
+    .map(([module, members]) => ({
+      module,
+      title: members[0]?.moduleTitle ?? module,
+      roles: members.toSorted((a, b) => a.title.localeCompare(b.title)),
+    }))
     .sort((a, b) =>
       a.module === '' || b.module === ''
         ? Number(a.module === '') - Number(b.module === '')
-        : a.module.localeCompare(b.module),
+        : a.title.localeCompare(b.title),
     );
 }
 

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/vue-query';
 import type { RemoteClient, TypeName } from 'ledgerplane/client';
 import { computed, type ComputedRef } from 'vue';
 
+import { useLanguage } from '../../locales/use-language.ts';
 import { usePermission, useServer } from '../../server/use-server.ts';
 import {
   bindingsType,
@@ -43,6 +44,7 @@ export function useRoles(): {
   readonly retry: () => void;
 } {
   const { client, platform } = useServer();
+  const { language } = useLanguage();
   const { data, error, refetch } = useQuery({
     queryKey: ['access', 'roles'],
     queryFn: async ({ signal }) => readObjects<RoleObject>(client, rolesType, { signal }),
@@ -52,7 +54,7 @@ export function useRoles(): {
   const roles = computed(() =>
     data.value === undefined
       ? undefined
-      : new Map(data.value.map((object) => [object.metadata.name, roleOf(object, platform.domain)])),
+      : new Map(data.value.map((object) => [object.metadata.name, roleOf(object, platform.domain, language.value)])),
   );
   return {
     roles,
