@@ -3,6 +3,8 @@ import type { RemoteClient, TypeName } from 'ledgerplane/client';
 /** A served type, as discovery lists it. */
 export type ServedType = TypeName & {
   readonly kind: string;
+  /** The kind in the language of the page. */
+  readonly title: string;
   readonly singular: string;
   readonly verbs: readonly string[];
   readonly shortNames: readonly string[];
@@ -56,6 +58,7 @@ function typesIn(group: string, versions: DiscoveryList['items'][number]['versio
           version,
           plural: found.resource,
           kind: found.responseKind.kind,
+          title: found.responseKind.kind,
           singular: found.singularResource,
           verbs: found.verbs,
           shortNames: found.shortNames ?? [],

@@ -1,9 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/vue-query';
 import { permitted } from 'ledgerplane/ui';
 import { computed, inject, type ComputedRef, type InjectionKey } from 'vue';
+import { useI18n } from 'vue-i18n';
 
 import { mayRequest, noRights, readRights, rightsKey, type Intent, type Rights } from './rights.ts';
 import type { Server } from './server.ts';
+import { typeTitle, type NamedType } from './type-title.ts';
 import { readTypes, type ServedType, type TypeGroup } from './served-types.ts';
 
 export const serverKey: InjectionKey<Server> = Symbol('server');
@@ -64,6 +66,13 @@ export function usePermission(): {
   };
 }
 
+/** Returns a function that returns the name of a type in the language of the page. */
+export function useTypeTitle(): (type: NamedType) => string {
+  const { t, te } = useI18n();
+  const server = useServer();
+  return (type) => typeTitle(type, server.platform.domain, { t, te });
+}
+
 /** Returns the types that the page's user may list, by group. */
 export function useTypes(): {
   readonly groups: ComputedRef<readonly TypeGroup[]>;
@@ -82,12 +91,19 @@ export function useTypes(): {
     staleTime: refreshMs,
     refetchInterval: refreshMs,
   });
+  const titleOf = useTypeTitle();
+  const titled = computed(() =>
+    (data.value ?? []).map(({ group, types }) => ({
+      group,
+      types: types.map((type) => ({ ...type, title: titleOf(type) })),
+    })),
+  );
   const groups = computed(() =>
-    (data.value ?? [])
+    titled.value
       .map(({ group, types }) => ({ group, types: types.filter((type) => may({ verb: 'list', type })) }))
       .filter(({ types }) => types.length > 0),
   );
-  const all = computed(() => (data.value ?? []).flatMap(({ types }) => types));
+  const all = computed(() => titled.value.flatMap(({ types }) => types));
   return {
     groups,
     types: computed(() => groups.value.flatMap(({ types }) => types)),

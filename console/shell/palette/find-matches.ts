@@ -31,10 +31,10 @@ export function findMatches(
     ...pages.map(({ path, title }) => ({ kind: 'page' as const, title, place: '', to: path, names: [title] })),
     ...types.map((type) => ({
       kind: 'type' as const,
-      title: type.kind,
+      title: type.title,
       place: type.group,
       to: `/objects/${typePath(type)}`,
-      names: [...namesOf(type), `${type.plural}.${type.group}`],
+      names: [type.title, ...namesOf(type), `${type.plural}.${type.group}`],
     })),
   ];
   const rank = ({ names }: { readonly names: readonly string[] }): number =>

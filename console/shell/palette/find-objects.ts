@@ -50,7 +50,7 @@ async function findOfType(
   return (value?.items ?? []).map(({ metadata: { name } }) => ({
     kind: 'object',
     title: name,
-    place: type.kind,
+    place: type.title,
     to: `/objects/${typePath(type)}/${encodeURIComponent(name)}`,
   }));
 }

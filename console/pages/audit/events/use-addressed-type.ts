@@ -16,7 +16,7 @@ export function useAddressedType(): ComputedRef<ServedType> {
       String(route.params[part]),
     );
     const own = group === '-' ? '' : group;
-    const unknown = { kind: plural, singular: plural, verbs: [], shortNames: [], subresources: [] };
+    const unknown = { kind: plural, title: plural, singular: plural, verbs: [], shortNames: [], subresources: [] };
     return find(own, version, plural) ?? { group: own, version, plural, ...unknown };
   });
 }
