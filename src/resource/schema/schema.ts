@@ -96,8 +96,8 @@ function checksOf(checked: Checked, validate: Validate): Pick<CompiledSchema, 'c
 }
 
 /**
- * Calls `use` with functions that compile parts of the schema. A reference in a part has the same target as in the whole
- * schema. The whole schema is registered once for all parts, and must have been checked.
+ * Calls `use` with functions that compile parts of the schema. A reference in a part has the same target as in the
+ * whole schema. The whole schema is registered once for all parts, and must have been checked.
  */
 function withParts<T>({ schema, extensions }: Checked, use: (parts: PartCompilers) => T): T {
   const id = 'whole';

@@ -16,7 +16,7 @@ type Line = {
 
 const nameForm = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s"'#{}[\],&*!|>%@`?:][^#]*?))\s*:(?=\s|$)/u;
 
-/** Returns the place at an offset of a text in YAML's block style; undefined in comments, text blocks and flow style. */
+/** Returns the place at an offset of a text in YAML's block style; undefined in comments, texts and flow style. */
 export function yamlPlace(text: string, offset: number): TextPlace | undefined {
   const lines = linesOf(text);
   const index = lines.findLastIndex(({ start }) => start <= offset);

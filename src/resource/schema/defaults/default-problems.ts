@@ -9,7 +9,7 @@ import { EndlessDefaultError, hasDefault, type DefaultFills } from './default-fi
  */
 export type CompilePart = (pointer: string) => (value: unknown) => readonly Explained[];
 
-/** Compiles several parts at once, which is much cheaper. The compiled function returns whether all values are valid. */
+/** Compiles several parts at once, which is cheaper. The compiled function returns whether all values are valid. */
 export type CompileParts = (pointers: readonly string[]) => (values: readonly unknown[]) => boolean;
 
 export type PartCompilers = { readonly compilePart: CompilePart; readonly compileParts: CompileParts };

@@ -71,7 +71,8 @@ function pathOf(
 /** A role that includes itself. */
 function loopAt({ x, y }: Point): { readonly line: string; readonly arrow: string } {
   const right = x + nodeWidth / 2;
-  const line = `M ${at(right, y - 9)} C ${at(right + 30, y - 16)} ${at(right + 30, y + 16)} ${at(right + arrowLength, y + 9)}`;
+  const [out, back] = [at(right + 30, y - 16), at(right + 30, y + 16)];
+  const line = `M ${at(right, y - 9)} C ${out} ${back} ${at(right + arrowLength, y + 9)}`;
   return { line, arrow: arrowAt({ x: right, y: y + 9 }, -1) };
 }
 

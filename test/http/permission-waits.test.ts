@@ -1,8 +1,8 @@
 import { test, type Test } from 'tap';
 
-import { permissionWaitsPerUserMax } from '../../../src/limits/access.ts';
-import { Administration, as } from '../../support/server/administration.ts';
-import { passing, StoppedTime } from '../../support/clocks/stopped-time.ts';
+import { permissionWaitsPerUserMax } from '../../src/limits/access.ts';
+import { Administration, as } from '../support/server/administration.ts';
+import { passing, StoppedTime } from '../support/clocks/stopped-time.ts';
 
 const own = '/apis/api.console.svc.run/v1alpha1/users/-/permissions';
 
