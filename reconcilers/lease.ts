@@ -51,9 +51,9 @@ type Seen = {
 };
 
 /**
- * The leader lease (consistency protocol, 6). A candidate acquires the lease after its release, or if the lease has not
- * changed for a whole lease time on the candidate's clock. The holder stops leading one lease time after sending the
- * last acknowledged renewal.
+ * The leader lease (docs/spec/consistency.md, 6). A candidate acquires the lease after its release, or if the lease has
+ * not changed for a whole lease time on the candidate's clock. The holder stops leading one lease time after sending
+ * the last acknowledged renewal.
  *
  * Two nodes can be the leader at once if their clocks run at different speeds, for example after a suspension. So all
  * work of a leader must be harmless if a deposed leader performs it.

@@ -33,8 +33,8 @@ export type BindingsDependencies = PlatformDependencies & {
  * user until no binding names the user. If somebody removes the finalizer, the bindings from before the deletion are
  * still corrected. A binding that was written for a name without a user remains, since a future user may be meant.
  *
- * A last step of a deposed leader is harmless (consistency protocol, 6). The write requires the state of the binding
- * that the step read, and a mark is permanent.
+ * A last step of a deposed leader is harmless (docs/spec/consistency.md, 6). The write requires the state of the
+ * binding that the step read, and a mark is permanent.
  */
 export class Bindings extends PlatformReconciler {
   readonly #dependencies: BindingsDependencies;

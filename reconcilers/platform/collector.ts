@@ -23,8 +23,8 @@ export type CollectorDependencies = PlatformDependencies & {
  * A write usually marks and removes an object in one append. Two cases are left: objects that are too large for one
  * append with both events, and objects that an earlier version of the program marked.
  *
- * A last step of a deposed leader is harmless (consistency protocol, 6). A mark is permanent, a marked object gets no
- * new finalizer, and the uid protects a later object of the same name.
+ * A last step of a deposed leader is harmless (docs/spec/consistency.md, 6). A mark is permanent, a marked object gets
+ * no new finalizer, and the uid protects a later object of the same name.
  */
 export class Collector extends PlatformReconciler {
   readonly #dependencies: CollectorDependencies;

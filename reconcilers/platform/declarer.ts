@@ -44,7 +44,7 @@ export type DeclarerDependencies = {
 };
 
 /**
- * Records declarations of types in the log (consistency protocol, 7). The leader records its own types. Nothing is
+ * Records declarations of types in the log (docs/spec/consistency.md, 7). The leader records its own types. Nothing is
  * declared before the log has the required level.
  *
  * An append by a deposed leader is harmless, because a node writes no object of a type if the last declaration differs

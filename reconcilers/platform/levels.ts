@@ -32,8 +32,8 @@ export type LevelsDependencies = {
 const stream = streamName('platform:level');
 
 /**
- * Raises the level of the log to the highest level that every live node can read (consistency protocol, 7). `LiveNodes`
- * determines the live nodes.
+ * Raises the level of the log to the highest level that every live node can read (docs/spec/consistency.md, 7).
+ * `LiveNodes` determines the live nodes.
  */
 export class Levels {
   readonly #dependencies: LevelsDependencies;

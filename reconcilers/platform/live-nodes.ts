@@ -23,9 +23,9 @@ export type LiveNode = {
 };
 
 /**
- * The heartbeats of nodes, as this node receives them (consistency protocol, 7). A node is live if its last heartbeat
- * arrived within one lease time. The set of live nodes is known after one lease time and one heartbeat interval, while
- * this node receives its own heartbeats.
+ * The heartbeats of nodes, as this node receives them (docs/spec/consistency.md, 7). A node is live if its last
+ * heartbeat arrived within one lease time. The set of live nodes is known after one lease time and one heartbeat
+ * interval, while this node receives its own heartbeats.
  */
 export class LiveNodes {
   readonly #dependencies: LiveNodesDependencies;

@@ -42,9 +42,9 @@ type PlannedStep = {
  * marked and waits for the deletion of its dependents. An object with only ended owners is deleted. From an object with
  * other owners, the references to ended owners are removed.
  *
- * A last step of a deposed leader is harmless (consistency protocol, 6). Each write requires the revision of the object
- * that the step read, and relies on permanent facts. An owner that does not exist was deleted, because its uid was in
- * the log before the reference. A mark is permanent.
+ * A last step of a deposed leader is harmless (docs/spec/consistency.md, 6). Each write requires the revision of the
+ * object that the step read, and relies on permanent facts. An owner that does not exist was deleted, because its uid
+ * was in the log before the reference. A mark is permanent.
  */
 export class OwnerReferences extends PlatformReconciler implements DependentReader {
   readonly #dependencies: OwnerReferencesDependencies;

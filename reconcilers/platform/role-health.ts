@@ -25,7 +25,7 @@ export type RoleHealthDependencies = PlatformDependencies & {
  * the roles to which it is aggregated. A role that never lacked a referenced role has no such condition, so that
  * creating a role takes only one event.
  *
- * A last step of a deposed leader is harmless (consistency protocol, 6): a status grants nothing, and the current
+ * A last step of a deposed leader is harmless (docs/spec/consistency.md, 6): a status grants nothing, and the current
  * leader corrects the status.
  */
 export class RoleHealth extends PlatformReconciler {

@@ -23,7 +23,7 @@ export type SessionKeeperDependencies = PlatformDependencies & {
  * that got a new password. An ended session is already invalid, so the deletion only frees space. A session of a user
  * of the identity provider ends only at its expiry, since the user has no User object.
  *
- * A last step of a deposed leader is harmless (consistency protocol, 6): uid, password revision and `timesDisabled`
+ * A last step of a deposed leader is harmless (docs/spec/consistency.md, 6): uid, password revision and `timesDisabled`
  * never return to earlier values. The exception is a session that was created while its user was disabled. After the
  * deletion of such a session, the user must log in again.
  */

@@ -20,7 +20,7 @@ export type TokensDependencies = PlatformDependencies & {
  * Marks expired personal access tokens in their status, and deletes the tokens of deleted users. The marked or deleted
  * token is already invalid, so the status only reports the expiry, and the deletion only frees space.
  *
- * A last step of a deposed leader is harmless (consistency protocol, 6). The expiry of a token is fixed at its
+ * A last step of a deposed leader is harmless (docs/spec/consistency.md, 6). The expiry of a token is fixed at its
  * creation, and the uid of a deleted owner is never used again.
  */
 export class Tokens extends PlatformReconciler {

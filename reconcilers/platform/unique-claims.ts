@@ -56,11 +56,11 @@ type SweptRange = {
 
 /**
  * Releases claims of unique values if the object that the claim names does not have the value, for example after a
- * failed write (consistency protocol, 1). A release only frees space, because a writer that needs such a value releases
- * the claim itself.
+ * failed write (docs/spec/consistency.md, 1). A release only frees space, because a writer that needs such a value
+ * releases the claim itself.
  *
- * A last step of a deposed leader is harmless (consistency protocol, 6). A release requires the revision of the claim,
- * and a fence takes a revision that only an abandoned append could use.
+ * A last step of a deposed leader is harmless (docs/spec/consistency.md, 6). A release requires the revision of the
+ * claim, and a fence takes a revision that only an abandoned append could use.
  */
 export class Claims {
   readonly #dependencies: ClaimsDependencies;

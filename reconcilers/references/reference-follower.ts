@@ -31,8 +31,8 @@ const referrersPerPage = 256;
  * The deletion of a cycle of references ends, because each step marks one more object, and a target does not wait for
  * marked objects.
  *
- * A last step of a deposed leader is harmless (consistency protocol, 6). Objects are changed at the revision that was
- * read. Marks are permanent, and a deleted uid is never used again.
+ * A last step of a deposed leader is harmless (docs/spec/consistency.md, 6). Objects are changed at the revision that
+ * was read. Marks are permanent, and a deleted uid is never used again.
  */
 export class ReferenceFollower extends PlatformReconciler {
   readonly #dependencies: ReferenceFollowerDependencies;

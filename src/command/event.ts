@@ -5,7 +5,8 @@ import type { ResourceObject } from '../resource/object/object.ts';
 
 /**
  * An object event contains the whole object after the change, so watches, history and rebuilds need no further reads.
- * `values` contains the object's unique values, so claims are checked without plugin code (consistency protocol, 1).
+ * `values` contains the object's unique values, so claims are checked without plugin code (docs/spec/consistency.md,
+ * 1).
  */
 
 export type ObjectEvent =
@@ -36,7 +37,7 @@ export type ClaimEvent =
   | { readonly type: 'ValueReleased'; readonly holder: string; readonly through: number };
 
 /**
- * Intents announce writes that could break strict references (consistency protocol, 9). `through` is the highest
+ * Intents announce writes that could break strict references (docs/spec/consistency.md, 9). `through` is the highest
  * expected revision of all announced appends in the stream; -1 stands for an absent object. The appends are pending
  * until the object has a revision above `through`.
  */
@@ -106,7 +107,7 @@ export type KeyEvent =
   /** `key` is trusted like `by`. If `by` equals `key`, the event begins a chain of keys. */
   | { readonly type: 'KeySigned'; readonly key: string; readonly by: string; readonly note: string };
 
-/** Leadership, in streams `lease:<name>` (consistency protocol, 6). The last event is in force. */
+/** Leadership, in streams `lease:<name>` (docs/spec/consistency.md, 6). The last event is in force. */
 export type LeaseEvent =
   /** Each renewal is a new event. A lease expires if its stream gets no event for `leaseMs`. */
   | { readonly type: 'LeaseHeld'; readonly holder: string; readonly leaseMs: number }
@@ -114,7 +115,7 @@ export type LeaseEvent =
 
 /**
  * Raises the level, in the stream `platform:level`. Nodes may then write events of the level. A node that cannot read
- * the level stops at this event (consistency protocol, 7).
+ * the level stops at this event (docs/spec/consistency.md, 7).
  */
 export type LevelEvent = {
   readonly type: 'LevelRaised';
@@ -124,7 +125,7 @@ export type LevelEvent = {
 /**
  * Events in the stream `lease:node/<id>`. A running node repeats `NodeSeen` every `beatMs`. `reads` is the highest
  * level that the node can read. `drained` is a position as a decimal number. Up to this position, the node has no
- * pending append that a replaced declaration decided (consistency protocol, 1).
+ * pending append that a replaced declaration decided (docs/spec/consistency.md, 1).
  * `host`, `version`, `since` and `position` describe the node to operators.
  */
 export type NodeEvent =
@@ -154,7 +155,7 @@ export type PackageEvent =
 
 /**
  * The declaration of a type, in the stream `type:<plural>.<group>`. The last event is in force. A node with another
- * declaration writes no objects of the type (consistency protocol, 7).
+ * declaration writes no objects of the type (docs/spec/consistency.md, 7).
  */
 export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
 

@@ -1,6 +1,7 @@
 /**
  * The level of a log: the kinds of events that nodes may write to the log. The level increases when every running node
- * can read the next level (consistency protocol, 7), and never decreases. A log without a recorded level has level 1.
+ * can read the next level (docs/spec/consistency.md, 7), and never decreases. A log without a recorded level has level
+ * 1.
  *
  * - 1: all other events.
  * - 2: `TypeDeclared` in streams `type:<type>`, `UniqueEnforced` in `unique:<type>`, and `declared` in the metadata of

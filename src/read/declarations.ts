@@ -15,7 +15,7 @@ export type Declared = {
   readonly always: Readonly<Record<string, number>>;
   /**
    * The value of `since` when an index was enforced, by index. If equal to the present `since`, each value of an object
-   * in the index has a claim (consistency protocol, 1). Otherwise the index is not enforced.
+   * in the index has a claim (docs/spec/consistency.md, 1). Otherwise the index is not enforced.
    */
   readonly enforced: Readonly<Record<string, number>>;
   /**
@@ -47,7 +47,7 @@ export type DeclarationReader = {
   declared(type: TypeKey): Declared | undefined;
   /**
    * Returns the indexes that are unique now or were unique earlier. Events must list the values of objects in these
-   * indexes (consistency protocol, 1).
+   * indexes (docs/spec/consistency.md, 1).
    */
   onceUnique(type: TypeKey): ReadonlySet<string>;
 };

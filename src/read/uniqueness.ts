@@ -7,7 +7,7 @@ export type Duplicate = {
   readonly holder: string;
 };
 
-/** The progress of a type's unique indexes that are not enforced yet (consistency protocol, 1). */
+/** The progress of a type's unique indexes that are not enforced yet (docs/spec/consistency.md, 1). */
 export type UniqueStep = {
   readonly type: ResourceType;
   readonly indexes: readonly string[];

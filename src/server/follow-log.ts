@@ -90,7 +90,7 @@ export class LogFollower {
     await this.#following;
   }
 
-  /** Reports wrong clocks, which an operator must correct (consistency protocol, 8). */
+  /** Reports wrong clocks, which an operator must correct (docs/spec/consistency.md, 8). */
   #watchClock(): void {
     const { models, clock, logger, agreement } = this.#options;
     let reportedAt = -Infinity;

@@ -3,9 +3,9 @@ import { clockDifferenceMsMax } from '../limits/log.ts';
 import type { EventLog } from '../log/log.ts';
 
 /**
- * Compares this node's clock with the clock of the log, which all nodes share (consistency protocol, 8). A node with a
- * wrong clock refuses writes. Otherwise other nodes would adopt the wrong time, because the time of an event is not
- * earlier than previous times.
+ * Compares this node's clock with the clock of the log, which all nodes share (docs/spec/consistency.md, 8). A node
+ * with a wrong clock refuses writes. Otherwise other nodes would adopt the wrong time, because the time of an event is
+ * not earlier than previous times.
  */
 export class ClockAgreement {
   readonly #clock: Clock;

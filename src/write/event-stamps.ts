@@ -12,7 +12,7 @@ export type EventStampsDependencies = {
 
 /**
  * Assigns times to events. The time of a new event is not earlier than the times of folded events. Times too far ahead
- * of the reference time are ignored, so that later events do not inherit a wrong time (consistency protocol, 8).
+ * of the reference time are ignored, so that later events do not inherit a wrong time (docs/spec/consistency.md, 8).
  */
 export class EventStamps {
   readonly #clock: Clock;

@@ -30,8 +30,8 @@ export class FoldedStates {
 
   /**
    * Returns the outcome of a decision that appends nothing: a refusal, a write without changes, or a dry run. The
-   * decision is valid only if this node has folded the whole stream of the object (consistency protocol, 4). Reads the
-   * end of the stream from the log, and returns `again` after folding later events.
+   * decision is valid only if this node has folded the whole stream of the object (docs/spec/consistency.md, 4). Reads
+   * the end of the stream from the log, and returns `again` after folding later events.
    */
   async confirm(target: Target, decision: Decision): Promise<Attempt> {
     const head = await this.#log.readLast(target.stream);
@@ -51,7 +51,7 @@ export class FoldedStates {
 
   /**
    * Waits until this node has folded the object events that were in the log at the call, including other nodes' writes.
-   * A later decision then cannot use a right that was revoked before the call (consistency protocol, 4).
+   * A later decision then cannot use a right that was revoked before the call (docs/spec/consistency.md, 4).
    */
   async reachEnd(): Promise<Attempt> {
     return this.reach(await this.#log.lastObject(this.#reader.position()));

@@ -14,8 +14,8 @@ export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
 };
 
 /**
- * The guard of one write (consistency protocol, 4). A guard serializes writes of different objects, such as two writes
- * that each remove one of the last two super administrators.
+ * The guard of one write (docs/spec/consistency.md, 4). A guard serializes writes of different objects, such as two
+ * writes that each remove one of the last two super administrators.
  *
  * A new holder first ensures that the append of the previous holder is no longer pending. The new holder then folds all
  * events up to its own claim, and the write is decided. Two writes thus never rely on the same state.

@@ -31,7 +31,7 @@ type Fencing = Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>;
 /**
  * This node's pending appends to objects: appends in progress, and appends that were given up with an unknown outcome.
  * After a new declaration of a type, the node is drained when no append that was decided by an earlier declaration is
- * pending (consistency protocol, 1).
+ * pending (docs/spec/consistency.md, 1).
  */
 export class Unsettled {
   readonly #dependencies: UnsettledDependencies;

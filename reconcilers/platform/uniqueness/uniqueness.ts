@@ -25,7 +25,7 @@ import { unenforced, uniqueTask, type UniqueTask } from './unique-task.ts';
 import { Wake } from '../../wake.ts';
 
 /**
- * Enforces indexes that have become unique (consistency protocol, 1). Runs on the leader when all live nodes are
+ * Enforces indexes that have become unique (docs/spec/consistency.md, 1). Runs on the leader when all live nodes are
  * drained. A fence claims the values of each object that was written under an older declaration. When no such object is
  * left, the enforcement is recorded in the log.
  *

@@ -32,7 +32,7 @@ type Held = {
 
 /**
  * The intent of one write that adds strict references, or that deletes an object which strict references may name
- * (consistency protocol, 9). If two such writes exclude each other, the write with the later intent waits until the
+ * (docs/spec/consistency.md, 9). If two such writes exclude each other, the write with the later intent waits until the
  * earlier write has appended or can no longer append.
  */
 export class HeldIntent {

@@ -18,7 +18,7 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import { claimOf, fenceOf, holds } from './claim-events.ts';
 
 /**
- * Claims enforce rules over several streams without transactions (consistency protocol, 1). The protocol is
+ * Claims enforce rules over several streams without transactions (docs/spec/consistency.md, 1). The protocol is
  * model-checked, and every step is needed. The last event of a claim stream contains the stream of the holder, and the
  * highest expected revision of an append by this holder. An object holds a unique value while the object's last event
  * contains the value. A guard is held only while an append is pending.

@@ -229,7 +229,7 @@ type HolderPorts = { readonly log: Pick<WriterLog, 'readLast'>; readonly reader:
 /**
  * Returns another object that has one of the added values without a claim; undefined without such an object. Until a
  * unique index is enforced, objects from before may have values without claims. The object is found in the read model,
- * so the caller must confirm the returned revision by a read of the log (consistency protocol, 1).
+ * so the caller must confirm the returned revision by a read of the log (docs/spec/consistency.md, 1).
  */
 export function storedHolder(ports: HolderPorts, gained: ValuesGained): Promise<StoredHolder | undefined> | undefined {
   return gained.type.indexes.some((index) => mayBeUnclaimed(index, gained.by))
