@@ -101,7 +101,7 @@ export function draftOf(body: Members): Draft {
   };
 }
 
-/** Returns the members that determine the name of a new object, with the same values as in `draftOf`. */
+/** Returns `name` and `generateName` of an object as a client sent it, decoded as in `draftOf`. */
 export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateName'> {
   if (!isObject(metadata)) return { name: undefined, generateName: undefined };
   const ignored: Broken = () => undefined;

@@ -19,7 +19,10 @@ export function plainJson(value: unknown, given: unknown): unknown {
   return copyOf(value, given, { members: [], left: hookValuesMax });
 }
 
-/** The place of a value in the result, which is only printed after a failure, and the number of values left to copy. */
+/**
+ * `members`: the path to a value in the result, for error messages. `left`: the number of values that may still be
+ * copied.
+ */
 type At = {
   readonly members: (string | number)[];
   left: number;

@@ -12,7 +12,7 @@ export type OwnerReference = {
 
 /**
  * The metadata of an object. `resourceVersion` is not a member, because the position of the object's last event is
- * known only after the append. The fold inserts the position into the bytes of the response.
+ * known only after the append. The fold inserts the position into the JSON that reads return.
  */
 export type Metadata = {
   readonly name: string;

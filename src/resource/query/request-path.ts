@@ -60,8 +60,8 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
   const path = `/${segments.join('/')}`;
   const place = locationOf(segments);
   const named = place?.name !== undefined;
-  // A POST to a single object does not create an object. The POST goes to a plugin's route, which rules allow by its
-  // path (decision 6.3).
+  // A POST to the path of a single object creates no object: a route of a plugin handles the POST. The rules of roles
+  // allow such a request by its path (decision 6.3).
   if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
     return {
       kind: 'non-resource',
@@ -86,7 +86,7 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
 /** Returns a request for a resource without an HTTP path, for example for an access review. */
 export function resourceRequest(verb: string, place: ResourceLocation, selectedName?: string): ResourceRequest {
   const { group, version, resource, name, subresource } = place;
-  // If a subresource is requested without an object's name, the path contains `-` as the name.
+  // The name before a subresource is `-` if the request names no object.
   const item = subresource === undefined ? [name] : [name ?? '-', subresource];
   const segments = [
     ...(group === '' ? ['api'] : ['apis', group]),

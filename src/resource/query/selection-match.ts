@@ -1,7 +1,7 @@
 import type { IndexEntry, IndexKey } from '../type/index-entry.ts';
 import type { IndexRequirement, LabelRequirement, Selection } from './list-query.ts';
 
-/** Whether the selection matches an object. Lists use the indexes instead, which must select the same objects. */
+/** Whether the selection matches an object. Lists evaluate the selection by indexes, with the same result. */
 export function matches(selection: Selection, entry: IndexEntry): boolean {
   return (
     selection.labels.every((requirement) => matchesLabels(requirement, entry.labels)) &&
@@ -10,7 +10,7 @@ export function matches(selection: Selection, entry: IndexEntry): boolean {
 }
 
 export function matchesLabels(requirement: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
-  // Only own members are labels: the naming rules allow a label key such as `constructor`.
+  // A label key may be `constructor`, which is also an inherited member of the object `labels`.
   const value = Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined;
   switch (requirement.operator) {
     case 'in':

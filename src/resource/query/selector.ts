@@ -3,8 +3,8 @@ import type { FieldRequirement, LabelRequirement } from './list-query.ts';
 import { keyProblem, labelValueProblem } from '../type/names.ts';
 
 /**
- * The result of parsing a selector. The grammar of decision 4.2 is a superset of Kubernetes' selectors. The time is
- * linear, even for an invalid text.
+ * The result of parsing a selector. The grammar of decision 4.2 is a superset of Kubernetes' selectors. Parsing takes
+ * time that is linear in the length of the text, even if the text is invalid.
  */
 export type ParsedSelector<R> =
   { readonly ok: true; readonly requirements: readonly R[] } | { readonly ok: false; readonly problem: string };

@@ -15,7 +15,7 @@ export function parseSort(texts: readonly string[], indexes: readonly IndexDefin
   if (given.length > sortKeysMax) return { ok: false, problem: `sort: at most ${String(sortKeysMax)} fields` };
   const sort: SortKey[] = [];
   for (const text of given) {
-    // Splits into at most one part more than allowed, since the text may be long.
+    // At most three parts are allowed. The text may be long, so the split stops at a fourth part, which is refused.
     const [field = '', ...parts] = text.split(',', 4).map((part) => part.trim());
     const place = indexOf(indexes, field);
     const order = place === undefined ? undefined : indexes[place]?.order;

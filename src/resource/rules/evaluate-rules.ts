@@ -63,7 +63,8 @@ function newDetail(rule: CompiledRule, evaluated: Evaluated, change: RuledChange
   const detail = rule.evaluate(value, undefined);
   if (detail === undefined || before === undefined || before === null) return detail;
   if (isUnchanged()) return undefined;
-  // A write of the status also runs the rules of the whole object, which may have failed with the same detail before.
+  // A write of the status also runs the rules of the whole object. A rule that failed for the stored object with the
+  // same detail does not refuse the write.
   const isRootOfStatus = pointer === '' && change.part === 'status' && !isUnsound(change.oldFaults, '');
   return isRootOfStatus && rule.evaluate(before, undefined) === detail ? undefined : detail;
 }

@@ -48,8 +48,8 @@ const macros: readonly string[] = [...quantifiers, 'map', 'filter'];
 const itemSteps = 15;
 
 /**
- * The steps of an error during an evaluation. A macro continues with the next item after an error, and `||` with its
- * other side. The CEL library also formats the rule's text for each error.
+ * The steps of one error during an evaluation. An evaluation may have many errors, because a macro continues with the
+ * next item after an error, and `||` with its other side. The CEL library formats the rule's text for each error.
  */
 const failureSteps = 80;
 const charactersDrawnInStep = 4;

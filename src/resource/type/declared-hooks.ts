@@ -21,7 +21,7 @@ export function decodeHooks(input: unknown, problems: string[]): TypeHooks | und
     const hook = input[name];
     const problem = problemOf(hook);
     if (problem !== undefined) found.push(`${name} ${problem}`);
-    // Called as a method, so that instances of classes work.
+    // A hook is called as a method of `input`, so that `input` may be an instance of a class.
     else if (typeof hook === 'function') hooks.push([name, (...args): unknown => Reflect.apply(hook, input, args)]);
   }
   problems.push(...found.map((problem) => `hooks: ${problem}`));

@@ -17,7 +17,7 @@ type RequiredMember = {
   readonly type: string;
   /** A JSON pointer into objects of the type; `*` is any element of an array. */
   readonly pointer: string;
-  /** Whether requests in the same version could leave the member out before. */
+  /** Whether the member was optional in requests of the same version before. */
   readonly wasOptional: boolean;
 };
 

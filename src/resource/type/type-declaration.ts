@@ -28,7 +28,7 @@ export type Declarer = {
 
 export type CompiledType =
   | { readonly ok: true; readonly type: ResourceType }
-  /** `conversions`: the problems with examples, by their texts in `problems`. */
+  /** `conversions`: the problems of the examples of versions, by their texts in `problems`. */
   | {
       readonly ok: false;
       readonly problems: readonly string[];

@@ -9,7 +9,7 @@ import { VersionFaults } from './version-faults.ts';
 
 type Place = Pick<ResourceType, 'apiVersion' | 'path'>;
 
-/** Returns the type with its versions. `placeOf`: the `apiVersion` and the path of a version. */
+/** Returns the type with its versions. `placeOf` returns the `apiVersion` and the path of a version. */
 export function withVersions(
   type: ResourceType,
   { names, others, steps }: DeclaredVersions,
@@ -53,7 +53,10 @@ const sampleMetadata = {
 /** A problem with an example of a version. */
 export type ConversionProblem = {
   readonly text: string;
-  /** The function that converts, as the plugin declares it; of several steps, the first step's function. */
+  /**
+   * The declared function that converts the example. If the conversion has several steps, the function of the first
+   * step.
+   */
   readonly run: unknown;
   /** The value that the function threw. */
   readonly thrown?: unknown;
