@@ -7,15 +7,15 @@ export type Declared = {
   readonly revision: StreamRevision;
   readonly declaration: Declaration;
   /**
-   * The revision of the declaration that made an index unique, or that last changed the function of a unique index, by
-   * index. Values of events under earlier declarations may have no claim.
+   * By index: the revision of the declaration that made the index unique, or that last changed the function of the
+   * unique index. Values in events of earlier declarations may have no claim.
    */
   readonly since: Readonly<Record<string, number>>;
   /** Like `since`, but changes of the function are ignored. */
   readonly always: Readonly<Record<string, number>>;
   /**
-   * The value of `since` when an index was enforced, by index. If equal to the present `since`, each value of an object
-   * in the index has a claim (docs/spec/consistency.md, 1). Otherwise the index is not enforced.
+   * By index: the value of `since` when the index was enforced. If it equals the present `since`, each value of an
+   * object in the index has a claim (docs/spec/consistency.md, 1). Otherwise the index is not enforced.
    */
   readonly enforced: Readonly<Record<string, number>>;
   /**

@@ -6,7 +6,9 @@ export type EventClause = {
   readonly values: readonly string[];
 };
 
-/** A step of a walk. If `found` is true, `at` is the position of an event; otherwise, the position of the next step. */
+/**
+ * A step of a walk. If `found` is true, `at` is the position of an event; otherwise, the position for the next step.
+ */
 export type WalkStep = {
   readonly found: boolean;
   readonly at: LogPosition;

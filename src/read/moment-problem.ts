@@ -16,8 +16,8 @@ export type MomentProblem = {
 };
 
 /**
- * Returns the reason why the log does not have the moment; otherwise undefined. The log lacks a time in the future, a
- * position of another epoch, and a position outside of the first and the last position.
+ * Returns the reason why the log has no state of the moment; otherwise undefined. The moment must not be a time in the
+ * future, a position of another epoch, or a position before the first or after the last event.
  */
 export function momentProblem(moment: Moment, { first, head, epoch, nowMs }: LogNow): MomentProblem | undefined {
   if (moment.kind === 'time')

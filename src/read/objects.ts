@@ -121,8 +121,9 @@ export type ObjectReader = {
   /** Returns all matching objects in the state of the present position, for the initial state of a watch. */
   objects(type: TypeKey, query: ListQuery, signal?: Wanted): Promise<ListedObjects>;
   /**
-   * Returns the name of an object that has `key` in the index at `index`. The result is only a hint (consistency
-   * protocol, 1). Undefined without such an object, or if the indexes are not ready or belong to another declaration.
+   * Returns the name of an object that has `key` in the index at `index`. The result is only a hint
+   * (docs/spec/consistency.md, 1). Undefined without such an object, or if the indexes are not ready or belong to
+   * another declaration.
    */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined;
   /**

@@ -110,7 +110,7 @@ export type SessionRecord = {
   readonly expiresAt: number;
 };
 
-/** The access of a set of roles, in a state of the roles that is not stored. */
+/** The rights of a set of roles after proposed changes of roles, which are not stored. */
 export type ProposedRights = {
   readonly rights: Rights;
   /**

@@ -2,8 +2,8 @@ import type { Hash, NodeReader } from '../audit/proof/merkle.ts';
 import type { LogPosition } from '../log/log.ts';
 
 /**
- * The Merkle tree over the folded events (audit/proof). The tree only grows. An event is a leaf if `isLeafStream` is
- * true for its stream.
+ * The Merkle tree over the folded events (docs/audit-proof.md). The tree only grows. An event is a leaf if
+ * `isLeafStream` is true for its stream.
  */
 export type TreeReader = {
   /** Returns the origin of the tree's checkpoints: `<domain>/<tree id>`. */

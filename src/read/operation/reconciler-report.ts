@@ -24,7 +24,7 @@ export type ReconcilerReport = {
   readonly queued: number;
   /** The number of names with a running step within its time limit. */
   readonly running: number;
-  /** The number of names with a later step at a certain time, failing and slowed names included. */
+  /** The number of names with a step at a later time, including failing and slowed names. */
   readonly delayed: number;
   /** Names with a failed last step. The items are at most 16, with errors of at most 512 characters. */
   readonly failing: Sample<FailingName>;
