@@ -107,8 +107,8 @@ export type WriteContext = {
   /** The kind of author. A write with the origin `plugin` must not set reserved labels (decision 1.8). */
   readonly origin: 'client' | 'plugin' | 'platform';
   /**
-   * The subject with the rate limits of the write, `subject` by default. A write of a plugin's route is charged to the
-   * caller of the route.
+   * The subject that the rate limits count the write for; `subject` by default. A write of a plugin's route is counted
+   * for the caller of the route.
    */
   readonly chargedTo?: Subject;
   /**

@@ -61,8 +61,8 @@ export type SecretEvent =
 /** Events about the log, in the stream `platform:log`. The last `EpochStarted` is in force. */
 export type PlatformEvent =
   /**
-   * Begins an epoch. Copies and restores may reuse positions, so a position is valid only within its epoch (consistency
-   * protocol, 5). `domain` is the domain of the log's platform.
+   * Begins an epoch. Copies and restores may reuse positions, so a position is valid only within its epoch
+   * (docs/spec/consistency.md, 5). `domain` is the domain of the log's platform.
    */
   | {
       readonly type: 'EpochStarted';
@@ -72,7 +72,7 @@ export type PlatformEvent =
       readonly reason: 'founded' | 'copied' | 'restored';
       readonly copyOf?: { readonly logId: string; readonly epoch: number };
       /**
-       * The id of the source's Merkle tree, in a copy, which continues this tree. If absent, the event begins a new
+       * In a copy: the id of the source's Merkle tree, which the copy continues. If absent, the event begins a new
        * tree.
        */
       readonly tree?: string;

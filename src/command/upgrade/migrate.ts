@@ -48,7 +48,7 @@ function run(up: MigrationStep, given: JsonObject | ResourceObject): Migrated {
   }
 }
 
-/** For plain JSON only, because the members are not checked. */
+/** Call this only with plain JSON: the type predicate does not check the members. */
 function isJsonObject(value: unknown): value is JsonObject {
   return isObject(value);
 }
