@@ -4,7 +4,9 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the stack of an error. Reading an error of a plugin may throw. */
+/**
+ * Returns the stack of an error; undefined without a stack, or if an error of a plugin throws when its stack is read.
+ */
 export function stackOf(thrown: unknown): string | undefined {
   try {
     return thrown instanceof Error && typeof thrown.stack === 'string'

@@ -3,7 +3,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `Array.isArray` would not narrow the type to a readonly array. */
+/** Returns whether the value is an array. `Array.isArray` would not narrow the type to a readonly array. */
 export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }

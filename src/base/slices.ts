@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 /** The time in milliseconds for which a loop may occupy the event loop before the loop yields. */
 export const sliceMs = 4;
-/** The same for background work. It is shorter, because requests have to wait for background work. */
+/** Like `sliceMs`, for background work. The time is shorter, because requests wait while background work runs. */
 export const backgroundSliceMs = 2;
 
 /** Splits a long loop into slices by time. After each round, run `if (slices.isOver()) await slices.next();` */

@@ -46,7 +46,7 @@ export class SlidingCounts {
     return this.#current(key, now).length;
   }
 
-  /** Returns the milliseconds until the window has fewer than `max` events of the key; 0 if true now. */
+  /** Returns the milliseconds until the window has fewer than `max` events of the key; 0 if it has fewer now. */
   waitMs(key: string, max: number, now: number): number {
     const times = this.#current(key, now);
     const last = times.at(-max);
