@@ -1,8 +1,9 @@
 import type { Component, VNode } from 'vue';
 
 /**
- * The shared components of the console, as declarations: the console itself has them, at `/console/kit/v1/`. Their look
- * follows the theme. Attributes that are no properties, such as `class` and `placeholder`, pass to the root element.
+ * Declarations of the console's shared components. The console serves their code at `/console/kit/v1/`. Their look
+ * follows the theme. A component passes attributes other than its properties, such as `class` and `placeholder`, to its
+ * root element.
  */
 
 /** A component with these properties and slots. */
@@ -38,7 +39,7 @@ export declare const UiField: KitComponent<
   {
     readonly label: string;
     readonly hint?: string | undefined;
-    /** The problem with the value, which is announced. */
+    /** The problem with the value. Screen readers announce the problem. */
     readonly problem?: string | undefined;
     readonly required?: boolean;
   },
@@ -101,13 +102,13 @@ export declare const UiFacts: KitComponent<
   { readonly facts: readonly { readonly key: string; readonly label: string; readonly text?: string | undefined }[] },
   { readonly [key: string]: Slot | undefined }
 >;
-/** Tabs that are addresses. */
+/** Tabs that are links. Each tab has an address. */
 export declare const UiNavTabs: KitComponent<{
   readonly label: string;
   readonly tabs: readonly { readonly key: string; readonly title: string; readonly to: string }[];
   readonly current: string;
 }>;
-/** A moment as an age that stays current. `at` is a time of RFC 3339. */
+/** The age of a time, which is updated while it is shown. `at` is an RFC 3339 time. */
 export declare const UiTime: KitComponent<{ readonly at: string }>;
 
 /** A short state or count. The text alone must carry the meaning, without the colour. */
@@ -132,7 +133,7 @@ export declare const UiNotice: KitComponent<object, { readonly default?: Slot; r
 /** Placeholder lines in place of content that is being read. */
 export declare const UiLoading: KitComponent<{ readonly lines?: number }>;
 
-/** A modal dialog. It is closed by Escape, by its button and by a press outside, unless it is `persistent`. */
+/** A modal dialog. Escape, the close button and a press outside close the dialog, unless it is `persistent`. */
 export declare const UiDialog: KitComponent<
   {
     readonly open: boolean;

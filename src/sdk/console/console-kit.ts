@@ -1,7 +1,7 @@
 /**
- * The kit for front ends of plugins (`ledgerplane/console-kit`). Its module is a part of the console, which serves it
- * at `/console/kit/v1/`; this file has the declarations for authors. The preset of `ledgerplane/console-kit/vite` makes
- * the imports of a front end refer to the console's module.
+ * The kit for front ends of plugins (`ledgerplane/console-kit`). This file contains declarations for authors. The
+ * console contains the code and serves it at `/console/kit/v1/`. With the preset of `ledgerplane/console-kit/vite`, the
+ * imports of a front end refer to the console's module.
  */
 import type { ComputedRef, Ref } from 'vue';
 
@@ -16,9 +16,9 @@ export function defineConsole(definition: ConsoleDefinition): ConsoleDefinition 
   return definition;
 }
 
-/** The console, as the components of a plugin use it. */
+/** The interface of the console for the components of a plugin. */
 export type Console = {
-  /** The plugin whose component calls. */
+  /** The plugin of the calling component. */
   readonly plugin: { readonly name: string; readonly version: string };
   /** Sends requests as the user of the page. */
   readonly client: RemoteClient;
@@ -29,7 +29,7 @@ export type Console = {
   readonly addressOf: (path: string, area?: 'own') => string;
 };
 
-/** Returns the console. Like all functions named `use…`, it is called in the set-up of a component. */
+/** Returns the console. Call this function in the setup of a component, like all functions named `use…`. */
 export declare function useConsole(): Console;
 
 /** Returns the plugin's messages in the language of the page. */
@@ -48,9 +48,9 @@ export type Intent = {
   readonly subresource?: string | undefined;
 };
 
-/** Returns functions that decide which elements the user sees. They follow changes of rights. */
+/** Returns functions that decide which elements the user sees. Their results follow changes of rights. */
 export declare function usePermission(): {
-  /** Whether the user has any of these UI permissions. Without permissions, everybody does. */
+  /** Whether the user has any of these UI permissions. Always true without permissions. */
   readonly has: (permissions: readonly string[] | undefined) => boolean;
   /** Whether the user's roles allow a request for objects. */
   readonly may: (intent: Intent) => boolean;
@@ -73,14 +73,14 @@ export declare function useFailureText(): (error: unknown) => string;
 /** Shows and announces a short message. A failure stays until the user closes it. */
 export declare function showToast(kind: 'success' | 'failure', text: string): void;
 
-/** Asks the user. Resolves with whether the action is confirmed. */
+/** Asks the user to confirm an action. Resolves with true if the user confirms. */
 export declare function confirm(question: {
   readonly title: string;
   readonly text?: string | undefined;
-  /** The text of the button that confirms: the action itself, such as “Delete”. */
+  /** The text of the button that confirms: a verb for the action, such as “Delete”. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  /** The user must type this text before the action, for actions that cannot be undone. */
+  /** A text that the user must type to confirm. For actions that cannot be undone. */
   readonly typed?: string | undefined;
 }): Promise<boolean>;
 

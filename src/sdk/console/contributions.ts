@@ -20,7 +20,7 @@ export type ServedType = TypeName & {
   readonly subresources: readonly string[];
 };
 
-/** A visible part. It is shown if the user has any of these UI permissions; without permissions, to everybody. */
+/** A part that is shown to users with any of these UI permissions. Without permissions, all users see the part. */
 type Guarded = { readonly permissions?: readonly string[] | undefined };
 
 type Ordered = {
@@ -34,15 +34,15 @@ export type ConsoleRoute = {
    * `/console/apps/<plugin>/posts/:name`.
    */
   readonly path: string;
-  /** `own`: a page for the user's own things, shown at `/console/uc/<plugin>/…`. */
+  /** `own`: a page of the user's own account, shown at `/console/uc/<plugin>/…`. */
   readonly area?: 'own' | undefined;
   readonly component: LazyComponent;
-  /** Whether the component has the parameters of the path as properties. */
+  /** Whether the component receives the parameters of the path as properties. */
   readonly props?: boolean | undefined;
   readonly meta?:
     | (Guarded & {
         readonly title?: string | undefined;
-        /** The page's entry in the sidebar. It needs a title, and a path without parameters. */
+        /** The page's entry in the sidebar. Requires a title, and a path without parameters. */
         readonly menu?: (Ordered & { readonly icon?: Component | undefined }) | undefined;
       })
     | undefined;
@@ -63,14 +63,14 @@ export type ConsoleObjectTab = Guarded &
     /** The last segment of the tab's address. */
     readonly name: string;
     readonly title: string;
-    /** The types whose objects have the tab; by default all types. */
+    /** The types with the tab; all types by default. */
     readonly types?: readonly TypeSelector[] | undefined;
     readonly component: LazyComponent;
   };
 
 /**
- * An action in the menu of an object. Its component is a dialog (`UiDialog`) with the properties `type` and `name`,
- * which emits `close`.
+ * An action in the menu of an object. Its component is a dialog (`UiDialog`) with the properties `type` and `name`. The
+ * component emits `close`.
  */
 export type ConsoleObjectAction = Guarded & {
   readonly name: string;
@@ -79,16 +79,16 @@ export type ConsoleObjectAction = Guarded & {
   readonly component: LazyComponent;
 };
 
-/** Pages of a type in place of the generated ones. Those that are absent stay generated. */
+/** Pages that replace the generated pages of a type. If a member is absent, the generated page is kept. */
 export type ConsoleObjectPages = {
   readonly type: TypeSelector;
-  /** In place of the table of objects. The component has the property `type`. */
+  /** Replaces the table of objects. The component has the property `type`. */
   readonly list?: LazyComponent | undefined;
-  /** In place of the page for a new object. The component has the property `type`. */
+  /** Replaces the page for a new object. The component has the property `type`. */
   readonly create?: LazyComponent | undefined;
-  /** In place of the tab Overview. The component has the properties `type` and `name`. */
+  /** Replaces the tab Overview. The component has the properties `type` and `name`. */
   readonly overview?: LazyComponent | undefined;
-  /** In place of the tab Edit. The component has the properties `type` and `name`. */
+  /** Replaces the tab Edit. The component has the properties `type` and `name`. */
   readonly edit?: LazyComponent | undefined;
 };
 
@@ -138,6 +138,6 @@ export type ConsoleDefinition = {
   readonly objectPages?: readonly ConsoleObjectPages[] | undefined;
   readonly tableColumns?: readonly ConsoleTableColumn[] | undefined;
   readonly homeCards?: readonly ConsoleHomeCard[] | undefined;
-  /** By language: `en`, whose texts are also used where another language lacks one, and for example `zh`. */
+  /** Messages by language, such as `en` and `zh`. If a language lacks a text, the text of `en` is shown. */
   readonly messages?: { readonly en: ConsoleMessages; readonly [language: string]: ConsoleMessages } | undefined;
 };

@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 import type { Plugin } from 'vite';
 
-/** A smaller file costs more to negotiate than its compression saves. */
+/** Smaller files are not compressed, because compression would save too few bytes. */
 const compressedBytesMin = 512;
 
 /** Writes a gzip and a brotli form beside each text file of the build, so that the server never compresses. */

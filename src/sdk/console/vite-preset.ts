@@ -8,9 +8,9 @@ import type { Plugin, UserConfig } from 'vite';
 import { precompressed } from './precompressed.ts';
 
 /**
- * The modules that the console shares with front ends, by the names that authors import, with the names of their files
- * in `/console/kit/v1/`. A front end has the console's own instance of each, so that components, injections and errors
- * are those of the console.
+ * The modules that the console shares with front ends: the names that authors import, and the names of their files in
+ * `/console/kit/v1/`. A front end uses the console's own instances of these modules, so that both have the same
+ * provided values and classes of errors.
  */
 export const sharedModules: ReadonlyMap<string, string> = new Map([
   ['vue', 'vue'],
@@ -20,19 +20,23 @@ export const sharedModules: ReadonlyMap<string, string> = new Map([
   ['ledgerplane/console-kit', 'console-kit'],
 ]);
 
-/** The addresses of the kit. A later kit with other exports has another version, and this one stays. */
+/**
+ * The address of the kit's modules. A kit with incompatible exports gets another version, and the console continues to
+ * serve this version.
+ */
 export const kitFolder = '/console/kit/v1/';
 
 export type ConsoleFrontEndOptions = {
-  /** The module whose default export is the result of `defineConsole`; by default `console/index.ts`. */
+  /** The entry module, with the result of `defineConsole` as its default export; `console/index.ts` by default. */
   readonly entry?: string | undefined;
-  /** The folder of the built files, which `spec.console` of plugin.yaml names; by default `dist/console`. */
+  /** The folder of the built files, which `spec.console` of plugin.yaml names; `dist/console` by default. */
   readonly outDir?: string | undefined;
 };
 
 /**
- * Builds a front end: the module `index.js`, the style sheet `index.css` if components have styles, and `assets/` with
- * everything else. Styles and assets stay files, because the policy of the console allows no other ones.
+ * Builds a front end: the module `index.js`, the style sheet `index.css` if components have styles, and all other files
+ * in `assets/`. Styles and assets are separate files, because the console's Content-Security-Policy refuses inline
+ * styles and most `data:` URLs.
  */
 export function consoleFrontEnd({
   entry = 'console/index.ts',
