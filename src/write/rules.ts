@@ -47,8 +47,8 @@ export type RuleCheck = (Refused | { readonly ok: true; readonly release?: (() =
 };
 
 /**
- * Stores secrets that must not be part of an object. A secret without a later object event is never valid (consistency
- * protocol, 1).
+ * Stores secrets that must not be part of an object. A secret without a later object event is never valid
+ * (docs/spec/consistency.md, 1).
  */
 export type SecretKeeper = {
   keep(withheld: Withheld, of: SecretOwner): Promise<KeptOutcome>;

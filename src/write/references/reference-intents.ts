@@ -22,8 +22,8 @@ export type ReferenceIntentDependencies = {
 };
 
 /**
- * The intents of writes that could break strict references: writes that add such references, and deletions (consistency
- * protocol, 9).
+ * The intents of writes that could break strict references: writes that add such references, and deletions
+ * (docs/spec/consistency.md, 9).
  */
 export class ReferenceIntents {
   readonly #dependencies: ReferenceIntentDependencies;
