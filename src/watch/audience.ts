@@ -20,7 +20,7 @@ export class Audience {
    * its frames.
    */
   readonly #held = new Map<LogPosition, Frames>();
-  /** Like `#held`, for events in the form of the first event of a stream. */
+  /** Like `#held`, with the first event in the special form for the start of a stream. */
   readonly #heldFirst = new Map<LogPosition, Frames>();
   /** The frames of the current batch for this audience; undefined until the batch has an event for the audience. */
   #selected: SelectedFrames | undefined;

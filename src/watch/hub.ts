@@ -71,7 +71,7 @@ export class WatchHub {
     this.#recent = new RecentChanges(this.#position, dependencies.recent);
     this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => {
       watcher.beat(now, this.#position);
-      // The catch-up of a watcher would occupy a slot while the log is unavailable.
+      // While the log is unavailable, a catch-up makes no progress, but occupies a slot.
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
     this.#joins = new EventLoopTurns(clock, watchCatchUpTurnMs);
@@ -219,7 +219,7 @@ export class WatchHub {
   }
 
   #fail(watcher: Watcher, error: unknown): void {
-    // The error of a closed watch only results from the end of the watch or of the log.
+    // The end of the watch or of the log has caused this error, so it is not reported.
     if (watcher.state === 'closed') return;
     const overloaded = error instanceof SnapshotsExhaustedError;
     if (!overloaded) this.#dependencies.report(error);

@@ -1,6 +1,6 @@
 import type { Piece, Slices } from './slices.ts';
 
-/** A stream that outlives the request that opened the stream. */
+/** A watch or a plugin's stream. The rights of its subject may change while it is open. */
 export type Reviewed = {
   /** Prevents new writes until the result of the check. */
   hold(): void;

@@ -16,8 +16,8 @@ export function plainEvent({ kind, bytes, position }: ShownChange): WatchEvent {
 }
 
 /**
- * Returns the type of the event, from whether the object was selected before (`was`) and after (`is`) the change.
- * Returns undefined for an object that is selected neither before nor after.
+ * Returns the type of the watch event for a change. `was`: the object is selected before the change. `is`: the object
+ * is selected after the change. Returns undefined if both are false.
  */
 export function transition(was: boolean, is: boolean): 'ADDED' | 'MODIFIED' | 'DELETED' | undefined {
   if (is) return was ? 'MODIFIED' : 'ADDED';
