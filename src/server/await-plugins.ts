@@ -15,9 +15,9 @@ export type AwaitPluginsOptions = {
 };
 
 /**
- * Starts the plugins, and waits until each plugin has started or failed, or for `pluginsWaitMs`. The other plugins then
- * continue to start in the background. The node becomes ready only afterwards, but already serves started plugins.
- * Rejects when `signal` aborts.
+ * Starts the plugins, and waits until each plugin has started or failed, at most for `pluginsWaitMs`. After the wait,
+ * the node becomes ready, and the other plugins continue to start in the background. A started plugin is served at
+ * once. Rejects when `signal` aborts.
  */
 export async function awaitPlugins({ host, readiness, clock, log, signal }: AwaitPluginsOptions): Promise<void> {
   signal?.throwIfAborted();
@@ -37,7 +37,7 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
   signal?.addEventListener('abort', giveUp);
   try {
     const settled = host.start().then(() => 'settled' as const);
-    // After the wait, nothing awaits `settled`.
+    // Nothing awaits `settled` after the time limit, so a later error is logged here.
     settled.catch((error: unknown) => {
       if (over.signal.aborted) log.error('could not start the plugins', { error: String(error) });
     });

@@ -70,8 +70,8 @@ export async function serve(): Promise<void> {
     throw error;
   });
   if (server === undefined) return;
-  // The heap is now collected after a growth of 40 % instead of 100 %, because most garbage comes from requests.
-  // Before, almost all memory was in use, so such collections would only delay the start.
+  // From now on, most garbage comes from requests, so the heap is collected after a growth of 40 % instead of 100 %.
+  // During the start, almost all memory stays in use, and more collections would only delay the start.
   setFlagsFromString('--heap-growing-percent=40');
   const { log: logName, events, types } = server.ready;
   process.stdout.write(

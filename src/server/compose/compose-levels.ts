@@ -37,8 +37,8 @@ export function composeLevels(core: Core): NodeLevels {
   };
   const drain = drainOf(core);
   const drained = (): LogPosition => {
-    // The drain is not awaited, because an unavailable log must not delay this heartbeat. The next heartbeat contains
-    // the result.
+    // `drain` is not awaited, because an unavailable log must not delay this heartbeat. The next heartbeat contains the
+    // result.
     void drain();
     return core.unsettled.drained();
   };

@@ -51,7 +51,8 @@ function causeOf(error: unknown): string {
 }
 
 if (parentPort !== null && isTask(workerData)) {
-  // The objects are compared before the audit indexes, which take longer.
+  // The comparison of the audit indexes takes longest. With a lower priority, it leaves the processor to the comparison
+  // of the objects, which the client receives first.
   yieldToRequests(workerData.work.kind === 'compare-audit' ? 'late' : 'background');
   endOnRequest();
   void run(workerData);
