@@ -41,7 +41,7 @@ export type AppDependencies = DispatcherDependencies & {
   readonly authorize: Authorize;
   readonly metrics: Metrics;
   readonly hosts: AllowedHosts;
-  /** The web console; undefined if it is switched off. */
+  /** The web console; undefined if it is disabled. */
   readonly console: ConsolePages | undefined;
   /** Draws an id for a request without a valid X-Request-Id. */
   readonly drawRequestId: () => string;

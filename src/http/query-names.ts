@@ -84,7 +84,7 @@ function refusedAt(given: string, { hasPast, isWatch }: NamedPath): string | und
   return given === 'at' ? undefined : misspelt(given, 'at');
 }
 
-/** Names up to this length are not compared by letters, because many other names differ in one letter. */
+/** A name of at most this length is not reported as misspelt, because many other names differ from it in one letter. */
 const shortLength = 3;
 
 function misspeltName(given: string, own: readonly string[]): string | undefined {

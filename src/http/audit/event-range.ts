@@ -81,7 +81,7 @@ function narrow(range: Range, requirement: FieldRequirement, operandOf: Operand)
 
 type Ends = (operand: bigint) => Partial<Pick<Range, 'from' | 'until'>>;
 
-/** The range that each operator allows, by operand. */
+/** For each operator, the range that the operator allows with an operand. */
 const endsOf: Readonly<Record<'<' | '<=' | '>' | '>=' | '=', Ends>> = {
   '<': (operand) => ({ until: operand - 1n }),
   '<=': (operand) => ({ until: operand }),

@@ -219,7 +219,7 @@ async function get(exchange: Exchange, name: string, dependencies: EventRoutesDe
     const detail = `${type.plural}.${type.group} ${position.toString()} belongs to another epoch of the event log`;
     return refusal(problem('expired', detail));
   }
-  // A log may refuse a position that it has not issued.
+  // A log may refuse to read a position that it has not issued, so the index is checked first.
   const mayBe = position > logStart && position <= audit.position();
   const isIssued = mayBe && source.index.before(logPosition(position + 1n)) === position;
   const event = isIssued ? await source.log.readAt(position).catch(() => undefined) : undefined;

@@ -48,7 +48,8 @@ export async function readUpload(req: IncomingMessage, rules: UploadRules): Prom
   try {
     parser = new Busboy({
       headers: { ...req.headers, 'content-type': contentType },
-      // Above the allowed numbers, so that the parser reports a violation instead of ignoring excess parts.
+      // The limits are above the allowed numbers, so that the parser reports a violation instead of ignoring excess
+      // parts.
       limits: {
         fileSize: rules.bytesMax + 1,
         files: 2,

@@ -7,15 +7,15 @@ export type FailedLogIn = {
   readonly refused: Problem;
   /** Whether the redirect from the provider names an error, for example because the user has cancelled. */
   readonly isDenied: boolean;
-  /** The path to which the log-in would have returned; undefined: not known. */
+  /** The path to which the log-in would have returned; undefined if it is not known. */
   readonly returnPath: string | undefined;
   readonly requestId: string;
 };
 
 /**
- * Returns the address of the console's page Log in, which shows the reason and offers another log-in; undefined if the
- * log-in was begun by another page than the console. The address contains a code of the reason and no text, because
- * anybody can make such an address.
+ * Returns the address of the console's log-in page, which shows the reason and offers another log-in. Returns undefined
+ * if another page than the console began the log-in. The address contains a code of the reason and no text: anybody can
+ * make such an address, so the page must not show text from it.
  */
 export function consoleLogInPath(failed: FailedLogIn): string | undefined {
   const { returnPath, requestId } = failed;

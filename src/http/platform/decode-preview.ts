@@ -15,7 +15,7 @@ function invalid(violations: readonly Violation[]): Extract<Decoded<never>, { re
   return { ok: false, problem: invalidBody('the preview', violations) };
 }
 
-/** Returns the requests of a preview. Also checks that it names either a user or a role. */
+/** Returns the requests of a preview. Refuses a preview that does not name exactly one user or role. */
 export function requestsOf(
   { user, role, requests = [], proposed }: AccessPreview,
   registry: TypeRegistry,

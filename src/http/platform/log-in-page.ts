@@ -3,14 +3,16 @@ import { parseAccept } from '../body/accept-header.ts';
 import type { Exchange } from '../exchange.ts';
 import { problems, type Problem } from '../problem.ts';
 
-/** Whether the client prefers a page to a problem document. A browser lists `text/html` when it navigates. */
+/**
+ * Whether the client prefers a page to a problem document. A browser sends `text/html` in `Accept` when it navigates.
+ */
 export function wantsPage({ req }: Exchange): boolean {
   return parseAccept(req.headers.accept).some(({ type }) => type === 'text/html');
 }
 
 /**
  * Returns a refusal as a page without scripts and styles. `again` is the relative URL of the log-in, so that a proxy
- * can serve the page below a path prefix; undefined: the page has no link.
+ * can serve the page below a path prefix. If `again` is undefined, the page has no link.
  */
 export function pageOfProblem({ requestId }: Exchange, refused: Problem, again: string | undefined): Answer {
   const { status, title } = problems[refused.reason];

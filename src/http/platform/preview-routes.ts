@@ -109,7 +109,7 @@ class Previews {
     });
   }
 
-  /** Refuses a caller that may not read all roles and bindings, since the answer describes them. */
+  /** Refuses a caller that may not list all roles and bindings, since the response describes them. */
   #refuseReader(subject: Subject): Answer | undefined {
     for (const resource of ['roles', 'rolebindings']) {
       const request = resourceRequest('list', { group: '', version: platformApiVersion, resource });
@@ -138,7 +138,7 @@ class Previews {
     return { ok: true, bound };
   }
 
-  /** Returns the roles of the subject: the bound ones, and those of all users or of all visitors. */
+  /** Returns the roles of the subject: the bound roles, and the roles of all users or of all visitors. */
   #names({ user, role }: AccessPreview, bound: State['bound']): readonly string[] {
     if (role !== undefined) return [role];
     if (user === actorOf(visitor)) return [anonymousRole];
@@ -189,7 +189,10 @@ class Previews {
     };
   }
 
-  /** Decides on each verb of each type, without names, and on each route of a plugin. Yields to other requests. */
+  /**
+   * Authorizes each verb on each type, for requests without a name; without a group, also each route of a plugin.
+   * Yields to other requests.
+   */
   async #matrix(state: State | undefined, group: string | undefined): Promise<Json> {
     const slices = new Slices(this.#dependencies.clock);
     const types = this.#dependencies.registry

@@ -16,7 +16,7 @@ import { startSession, type SessionStartDependencies } from './session-start.ts'
 export type ProviderRoutesDependencies = SessionStartDependencies & {
   /** Log-ins at the identity provider; undefined if none is configured. */
   readonly provider: ProviderLogIn | undefined;
-  /** The URL under which browsers reach this server, without a slash at the end; undefined: the host of the request. */
+  /** The URL of this server for browsers, without a slash at the end. If undefined, the host of the request is used. */
   readonly publicUrl: string | undefined;
   /** Whether this server has the web console, which shows browsers why a log-in has failed. */
   readonly hasConsole: boolean;
@@ -27,9 +27,9 @@ export const providerPath = '/login/oidc';
 const callbackPath = `${providerPath}/callback`;
 
 /**
- * Creates the routes for log-ins in a browser at the identity provider. A browser navigates to them, so a refusal is a
- * page if the browser accepts HTML: the console's page Log in, if the log-in was begun there. `GET /login/methods`
- * lists the ways to log in, for a page that offers them.
+ * Creates the routes for log-ins at the identity provider in a browser. A browser navigates to these routes, so it gets
+ * a refusal as a page: the console's log-in page if the console began the log-in, otherwise a plain page. `GET
+ * /login/methods` lists the ways to log in, for a page that offers them.
  */
 export function providerRoutes(dependencies: ProviderRoutesDependencies): readonly PlatformRoute[] {
   const routes = new ProviderRoutes(dependencies);
@@ -72,8 +72,9 @@ class ProviderRoutes {
   }
 
   /**
-   * Ends a flow. Its cookie is cleared in every case, since the provider accepts a code only once. A redirect without
-   * the cookie of its flow was begun by another browser, possibly by an attacker with the attacker's account.
+   * Completes a log-in after the redirect from the provider. Clears the cookie of the log-in in each case, because the
+   * provider accepts a code only once. A redirect without this cookie is refused: another browser began the log-in,
+   * possibly to log the user in to the account of an attacker.
    */
   async finish(exchange: Exchange): Promise<Answer> {
     const { provider } = this.#dependencies;
@@ -107,7 +108,7 @@ class ProviderRoutes {
     return redirect(flow.returnPath, [started.cookie, cleared]);
   }
 
-  /** Returns the response to a log-in that has failed for a reason outside of the request. */
+  /** Returns the response to a failed log-in: a redirect to the console's log-in page if possible, otherwise a refusal. */
   #failed(exchange: Exchange, failure: Problem, returnPath?: string): Answer {
     const { query, requestId } = exchange;
     const page =
@@ -158,7 +159,7 @@ function redirect(location: string, cookies: readonly string[]): Answer {
     headers: [
       'Location',
       location,
-      // The URL of this response may contain a code.
+      // The URL of this response may contain an authorization code, so browsers must not send it as `Referer`.
       'Referrer-Policy',
       'no-referrer',
       ...cookies.flatMap((cookie) => ['Set-Cookie', cookie]),
@@ -166,7 +167,7 @@ function redirect(location: string, cookies: readonly string[]): Answer {
   };
 }
 
-/** Returns a refusal as a page for a browser, otherwise as a problem. The page keeps the path of the return. */
+/** Returns a refusal as a page for a browser, otherwise as a problem. The link on the page keeps the return path. */
 function refused(exchange: Exchange, refusedAs: Problem, returnPath?: string): Answer {
   if (!wantsPage(exchange)) return refusal(refusedAs);
   const path = exchange.info.path === callbackPath ? '../oidc' : 'oidc';

@@ -79,7 +79,7 @@ function showSession(exchange: Exchange, { permissions }: SessionRoutesDependenc
 
 const noSession = refusal(problem('bad-request', 'the request is not authenticated by a session cookie'));
 
-/** Converts a failed log-in to a problem. Its challenge does not make a browser show a dialog. */
+/** Converts a failed log-in to a problem. Browsers show no dialog for the challenge of this problem. */
 export function notLoggedIn(refused: NotAuthenticated): Problem {
   if (refused.reason === 'unauthorized')
     return problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', logInChallenge] });

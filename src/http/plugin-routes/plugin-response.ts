@@ -151,7 +151,9 @@ function isJson(headers: ReadonlyMap<string, string>): boolean {
   return type === undefined || /^application\/(?:[\w.+-]+\+)?json\b/iu.test(type);
 }
 
-/** The caller receives an uncaught refusal of the plugin's client if the reason of the refusal is in this list. */
+/**
+ * If a handler does not catch a refusal of its client, and the reason is in this list, the caller receives the refusal.
+ */
 const passedOn: readonly RejectionReason[] = [
   'bad-request',
   'forbidden',

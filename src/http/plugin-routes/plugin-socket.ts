@@ -90,7 +90,7 @@ export class SocketConnection implements OpenStream {
     this.#pingedAt = now;
     this.#now = now;
     const { messages } = this.#inbox;
-    // Arrow functions, so that a plugin may destructure the object.
+    // The methods are arrow functions, so that a plugin may destructure the object.
     this.pluginSocket = {
       messages,
       send: (message) => this.#send(message),

@@ -20,7 +20,7 @@ export class RequestCounts {
     this.#measured += 1;
   }
 
-  /** Returns the number of responses whose status begins with this digit. */
+  /** Returns the number of responses with a status that begins with this digit. */
   ofClass(digit: number): number {
     let sum = 0;
     for (let status = digit * 100; status < digit * 100 + 100; status += 1) sum += this.byStatus[status] ?? 0;

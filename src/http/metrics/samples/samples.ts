@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../../base/clock.ts';
 import { sampleMs, samplesMax } from '../../../limits/requests.ts';
 import type { RequestCounts } from './request-counts.ts';
 
-/** Values that other modules measure. They are read at each sample. */
+/** Values that other modules measure. The values are read at each sample. */
 export type SampleSources = {
   /** The position of the last folded event, and the number of folded events. */
   readonly position: () => bigint;
@@ -42,7 +42,7 @@ export type SampleColumns = {
   readonly time: readonly number[];
   /** The position of the last folded event, as a decimal number. */
   readonly position: readonly string[];
-  /** By name of the figure. */
+  /** The values of each column, by the name of the column. */
   readonly values: Readonly<Record<string, readonly (number | null)[]>>;
 };
 
@@ -52,8 +52,8 @@ const classes = [2, 3, 4, 5] as const;
 type Counts = { readonly atMs: number; readonly folded: number; readonly byClass: readonly number[] };
 
 /**
- * The last hour of this node's figures, one sample in ten seconds, in a ring of fixed size. A restart loses them:
- * Prometheus keeps figures for longer.
+ * Samples of this node's metrics: one every ten seconds, for the last hour, in a ring of fixed size. A restart drops
+ * the samples. Prometheus can store metrics for longer.
  */
 export class Samples {
   readonly #clock: Clock;
@@ -119,7 +119,7 @@ export class Samples {
     for (const { name, values } of this.#columns) values[place] = row[name];
     this.#lag[place] = NaN;
     this.#taken += 1;
-    // The log may answer late or never. A later sample may have taken the place by then.
+    // The log may respond late or never. By then, a later sample may have overwritten the entry.
     head().then(
       (end) => {
         if (this.#taken - number <= samplesMax) this.#lag[place] = Number(end > at ? end - at : 0n);

@@ -17,14 +17,15 @@ export type Doomed = {
   readonly type: TypeKey;
   readonly name: string;
   readonly uid: string;
-  /** The finalizers of the object, after its deletion if the deletion is not refused. */
+  /** The finalizers of the object: after the deletion, or at present if the deletion is refused. */
   readonly finalizers: readonly string[];
   readonly propagation: Propagation | undefined;
 };
 
 /**
- * Objects that a deletion concerns. `total` counts up to 100 of them, and `isMore` is whether there are more. `items`
- * has those of the first 20 that the caller may read, `hidden` the number of the other counted objects.
+ * Objects that a deletion concerns. `total`: their number, at most `impactCountedMax`. `isMore`: whether there are
+ * more. `items`: those of the first `impactShownMax` that the caller may read. `hidden`: the number of the other
+ * counted objects.
  */
 type Concerned<Item> = {
   readonly total: number;
@@ -34,7 +35,7 @@ type Concerned<Item> = {
 };
 
 export type DeletionImpact = {
-  /** The objects that name the object as their owner, and what happens to them. */
+  /** The objects with an owner reference to the object, and the effect of the deletion on each. */
   readonly dependents: Concerned<{
     readonly type: TypeKey;
     readonly name: string;
@@ -71,7 +72,7 @@ function dependentsOf({ uid, finalizers, propagation }: Doomed, ports: ImpactPor
   };
 }
 
-/** An object that names itself does not prevent its own deletion. */
+/** Leaves out the references of the object to itself, which do not prevent its deletion. */
 function referencesTo({ type, name }: Doomed, { references, mayRead }: ImpactPorts): DeletionImpact['references'] {
   const key = targetKey(type, name);
   return references.declaredTo(type).flatMap((declared) => {

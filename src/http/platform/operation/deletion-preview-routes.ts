@@ -38,13 +38,17 @@ type Previewed = {
   readonly name: string;
   /** Absent if the deletion is not refused. */
   readonly refusal?: { readonly status: number; readonly reason: string; readonly detail: string };
-  /** The finalizers that the marked object waits for; empty if it is removed at once. Absent if it is refused. */
+  /**
+   * The finalizers that block the removal of the marked object; empty if the object is removed at once. Absent if the
+   * deletion is refused.
+   */
   readonly finalizers?: readonly string[];
 } & Partial<DeletionImpact>;
 
 /**
- * Creates the route that shows what deletions would do. Nothing is written: each deletion is a dry run, so the checks
- * are those of a DELETE. Each name needs the right to delete it, and only objects that the caller may `get` are named.
+ * Creates the route that shows the effects of deletions. Nothing is written: each deletion is a dry run with the checks
+ * of a DELETE. The caller needs the right to delete each of the objects. The response names only objects that the
+ * caller may `get`.
  */
 export function deletionPreviewRoutes(dependencies: DeletionPreviewRoutesDependencies): readonly PlatformRoute[] {
   const previews = new DeletionPreviews(dependencies);
@@ -59,7 +63,7 @@ type Asked = {
   readonly propagation: Propagation | undefined;
 };
 
-/** Refusals that concern the request and not the object. */
+/** Refusals that concern the whole request and not a single object. */
 const passing: ReadonlySet<Problem['reason']> = new Set(['too-many-requests', 'unavailable', 'insufficient-storage']);
 
 class DeletionPreviews {

@@ -10,7 +10,10 @@ export type SampleRoutesDependencies = {
   readonly samples: { columns(): SampleColumns };
 };
 
-/** Creates the route of the last hour of this node's figures. The route requires the right `list` on `samples`. */
+/**
+ * Creates the route of the samples of this node's metrics in the last hour. The route requires the right `list` on
+ * `samples`.
+ */
 export function sampleRoutes({ domain, node, samples }: SampleRoutesDependencies): readonly PlatformRoute[] {
   return [
     {
