@@ -9,7 +9,7 @@ import { reconcileFailingNamesMax } from './reconcile-limits.ts';
 export type ControllerState = {
   readonly options: ControllerOptions;
   readonly queued: number;
-  /** The number of running steps, with stuck ones. */
+  /** The number of running steps, including stuck steps. */
   readonly steps: number;
   readonly stuck: readonly string[];
   readonly delayed: Pick<DelayedKeys, 'size' | 'dueOf'>;

@@ -11,13 +11,13 @@ export type Failure = { readonly attempts: number; readonly atMs: number; readon
 export type FailureContext = {
   /** The wall-clock time of the failure. */
   readonly nowMs: number;
-  /** Converts the error to a text of bounded length. Must not throw, although a foreign error may when it is read. */
+  /** Converts the error to a text of bounded length. Must not throw, even if the error throws when it is read. */
   readonly describe: (error: unknown, attempts: number) => string;
 };
 
 /**
- * The keys with a failed last step, with the number of consecutive failures. Some of the keys also have their last
- * error, at most `reconcileFailingNamesMax`: keys that fail while others recover take their places.
+ * The keys with a failed last step, with the number of consecutive failures. Also stores the last error of at most
+ * `reconcileFailingNamesMax` of these keys. When such a key recovers, the next key that fails takes its place.
  */
 export class Failures {
   readonly #attempts = new Map<string, number>();
@@ -27,7 +27,7 @@ export class Failures {
     return this.#attempts;
   }
 
-  /** The keys with a recorded error, the key that was recorded first at the beginning. */
+  /** The keys with a recorded error, in the order in which their first errors were recorded. */
   get described(): ReadonlyMap<string, Failure> {
     return this.#described;
   }

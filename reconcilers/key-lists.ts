@@ -17,7 +17,7 @@ export type KeyListPorts = Pick<ControllerOptions, 'bound' | 'clock' | 'onError'
   readonly onEnd: () => void;
 };
 
-/** Reads lists of keys over several turns of the event loop. A list whose reading fails is read again later. */
+/** Reads lists of keys over several turns of the event loop. After a failure, a list is read again later. */
 export class KeyLists {
   readonly #ports: KeyListPorts;
   #reading = 0;
@@ -38,7 +38,7 @@ export class KeyLists {
         if (key !== undefined) enqueue(key, list.cause);
         if (!bound.isTurnOver()) continue;
         await nextTurn();
-        // Checked before the next key is read, since the source of keys may be invalid after the term.
+        // The term is checked before the next key is read, since the source of keys may be invalid after the term.
         if (list.isOver()) break;
       }
     } catch (error) {

@@ -24,7 +24,6 @@ export type Measured = {
   /** Returns the state of the controller, with a bounded size. */
   report(): ReconcilerReport;
   /** Resolves when no key waits for a step and no step runs except stuck steps. */
-  /** Resolves when no key waits for a step and no step runs except stuck steps. */
   idle(): Promise<void>;
 };
 

@@ -28,11 +28,10 @@ export type BindingsDependencies = PlatformDependencies & {
 
 /**
  * Removes deleted users from the bindings that name them. The keys are the names of users.
- *
  * A binding names its users, so a later user of the same name would get the roles. A finalizer therefore keeps a marked
  * user until no binding names the user. If somebody removes the finalizer, the bindings from before the deletion are
- * still corrected. A binding that was written for a name without a user remains, since a future user may be meant.
- *
+ * still corrected. A binding that was written for a name without a user remains, since it may be intended for a future
+ * user.
  * A last step of a deposed leader is harmless (docs/spec/consistency.md, 6). The write requires the state of the
  * binding that the step read, and a mark is permanent.
  */

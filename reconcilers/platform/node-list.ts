@@ -26,14 +26,14 @@ export type NodeListDependencies = {
 type Seen = { readonly about: Partial<NodeDescription>; readonly level: number; readonly atMs: number };
 
 /**
- * The nodes of the platform, as this node sees them: from the heartbeats and the lease in the log, which nodes append
- * anyway. So the list is complete one heartbeat interval after the start. A node that stopped in order is removed at
- * once, and a node that fell silent after an hour. A single node has no heartbeats.
+ * The nodes of the platform, from their heartbeats and from the lease in the log. The list is complete one heartbeat
+ * interval after the start. A node that stops gracefully is removed at once. A node that sends no more heartbeats is
+ * removed after `lostNodeMs`. A single node sends no heartbeats.
  */
 export class NodeList implements NodeReader {
   readonly #dependencies: NodeListDependencies;
   readonly #stopping = serviceController();
-  /** The other nodes, the node that was seen longest ago at the beginning. */
+  /** The other nodes, in the order of their last heartbeats. */
   readonly #seen = new Map<string, Seen>();
   #lease: { readonly holder: string; readonly untilMs: number } | undefined;
   #running: Promise<void> | undefined;
@@ -51,7 +51,7 @@ export class NodeList implements NodeReader {
     await this.#running;
   }
 
-  /** Returns this node and the other nodes, the longest running one first. */
+  /** Returns this node and the other nodes, in the order of their starts. */
   all(): readonly NodeRecord[] {
     const { clock, node, reads, describe, leadership } = this.#dependencies;
     this.#dropLost();
@@ -85,7 +85,7 @@ export class NodeList implements NodeReader {
       try {
         await this.#follow(signal);
       } catch (error) {
-        // The log itself reports that it is unavailable.
+        // An unavailable log is reported by the log itself.
         if (error instanceof LogCorruptError) onError(error);
       }
       await delay(clock, leaseRenewMs, signal);

@@ -11,7 +11,7 @@ export const levelRetryMs = 1_000;
 export const ownerCycleObjectsMax = 1_000;
 /** The delay before a forbidden step is retried. The delay is long, since rights change rarely. */
 export const forbiddenRetryMs = 60_000;
-/** The maximum number of claims that are processed concurrently. Low, since the cleanup is not urgent. */
+/** The maximum number of claims that are processed concurrently. The number is low, since the cleanup is not urgent. */
 export const claimConcurrencyMax = 16;
 /** The maximum number of claims that a sweep reads per second. */
 export const claimSweepPerSecondMax = 1_000;
@@ -38,10 +38,9 @@ export const uniquenessRecheckMs = 600_000;
 export const duplicatesKnownMax = 256;
 /** The duration after which an unfinished step of making an index unique is reported. */
 export const uniquenessReportMs = 1_000;
-/**
- * The most other nodes that a node records, the maximum length of each text with which a node describes itself, and the
- * time after its last heartbeat for which a silent node is listed.
- */
+/** The maximum number of other nodes in the list of nodes. */
 export const nodesKnownMax = 256;
+/** The maximum length of each text in the description of a node. */
 export const nodeTextLengthMax = 253;
+/** The time after the last heartbeat of a node for which the node remains in the list of nodes. */
 export const lostNodeMs = 3_600_000;

@@ -82,7 +82,7 @@ function hasEnded(session: ResourceObject, permissions: Pick<PermissionReader, '
   if (expiryOf(session) <= now) return true;
   const { spec, status } = session;
   if (!isObject(spec) || typeof spec['user'] !== 'string' || !isObject(status)) return true;
-  // A node with other settings may trust the issuer.
+  // Whether the issuer is trusted depends on the settings of each node, so only the expiry ends such a session.
   if (typeof status['issuer'] === 'string') return false;
   const user = permissions.user(spec['user']);
   return (
