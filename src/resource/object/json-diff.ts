@@ -7,13 +7,13 @@ export type Operation =
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * A change keeps up to this number of operations within an object or array, even if one operation for the whole object
- * or array would be shorter.
+ * Up to this number of operations within an object or array are kept, even if one operation for the whole object or
+ * array would be shorter. They name the changed members.
  */
 const keptOperations = 16;
-/** The maximum number of characters of the operations that are kept because of `keptOperations`, without values. */
+/** The maximum number of characters of the operations that `keptOperations` keeps, without their values. */
 const keptCharacters = 4_096;
-/** The characters of an operation without its path and value. */
+/** The approximate number of characters of an operation, without its path and value. */
 const operationCharacters = 30;
 
 /**
@@ -51,7 +51,10 @@ class Difference {
     this.#patch = patch;
   }
 
-  /** Adds the operations at `path`. Returns the approximate number of compared characters. */
+  /**
+   * Compares two values, and adds the operations for the value at `path`. Returns the approximate number of compared
+   * characters.
+   */
   *compare(before: unknown, after: unknown, path: string): Steps<number> {
     if (this.#isStride()) yield;
     if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) {
@@ -126,7 +129,7 @@ class Difference {
     return { start, end, characters };
   }
 
-  /** Returns the approximate number of characters if the values are equal; undefined otherwise. Does not recurse. */
+  /** Returns the approximate number of characters if the values are equal; undefined otherwise. */
   *#equal(before: unknown, after: unknown): Steps<number | undefined> {
     const stack: unknown[] = [before, after];
     let characters = 0;
@@ -145,8 +148,8 @@ class Difference {
   }
 
   /**
-   * Replaces the operations from the index `first` on by one operation if this is shorter. Keeps a few short
-   * operations.
+   * Replaces the operations from the index `first` on by one operation for the whole value if this is shorter. Keeps a
+   * few short operations (`keptOperations`).
    */
   #shorten(first: number, compared: number, whole: ReplacedValue): void {
     const count = this.#patch.length - first;

@@ -83,7 +83,7 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
   };
 }
 
-/** Returns a request for a resource without an HTTP path, for example for an access review. */
+/** Returns the request for the given parts of a path, for example for an access review. */
 export function resourceRequest(verb: string, place: ResourceLocation, selectedName?: string): ResourceRequest {
   const { group, version, resource, name, subresource } = place;
   // The name before a subresource is `-` if the request names no object.

@@ -51,7 +51,7 @@ export function splitTargetKey(key: string): readonly [type: TypeKey, name: stri
   return [typeKey(key.slice(0, slash)), key.slice(slash + 1)];
 }
 
-/** Returns a text that is equal for references of one field to one target. */
+/** Returns the key of a reference. References of one field to one target have the same key. */
 export function referenceKey({ field, target }: Pick<HeldReference, 'field' | 'target'>): string {
   return `${field} ${target}`;
 }

@@ -27,7 +27,7 @@ type Visited = {
    * value.
    */
   readonly old: { readonly value: unknown; readonly pointer: string };
-  /** The old value at the same pointer. */
+  /** The old value at the same pointer, which shows whether the write changes the value. */
   readonly before: unknown;
 };
 

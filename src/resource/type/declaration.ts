@@ -17,8 +17,8 @@ export type Declaration = {
    */
   readonly shape: string;
   /**
-   * Identifies the type's functions by a digest of the plugin's files, if available. The source text of a function does
-   * not include the variables that the function captures.
+   * Identifies the type's functions: a digest of the plugin's files if available, otherwise of the functions' source
+   * texts. A source text does not include the variables that the function captures.
    */
   readonly code: string;
   /** `platform` for the platform's own types. */

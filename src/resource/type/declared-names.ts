@@ -1,9 +1,7 @@
 import { labelNameLengthMax, typeNamesMax } from '../../limits/objects.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 
-/**
- * Kubernetes' form of the name of a resource. Tools such as kubectl compare these names with the words of a command.
- */
+/** Kubernetes' form of the names of resources. Users type these names in commands of tools such as kubectl. */
 export const resourceForm = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u;
 export const resourceRule =
   'lowercase letters, digits and "-", starting with a letter and ending with a letter or digit';

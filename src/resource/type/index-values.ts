@@ -23,7 +23,8 @@ export class IndexValueError extends Error {
   }
 
   /**
-   * The stack trace of the index function's error; empty if the trace cannot be read. Reading the stack trace is slow.
+   * The stack trace of the index function's error; empty if the trace cannot be read. The trace is read only on demand,
+   * because this is slow.
    */
   get trace(): string {
     return traceOf(this.cause);

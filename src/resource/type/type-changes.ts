@@ -17,7 +17,7 @@ type RequiredMember = {
   readonly type: string;
   /** A JSON pointer into objects of the type; `*` is any element of an array. */
   readonly pointer: string;
-  /** Whether the member was optional in requests of the same version before. */
+  /** Whether the same version of the type did not require the member before. */
   readonly wasOptional: boolean;
 };
 
