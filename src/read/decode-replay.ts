@@ -8,8 +8,9 @@ export type DecodedReplay =
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Decodes a replay up to `until`, or a comparison without `until`. `print` requests the objects that `type` and `name`
- * select; all objects without `type`.
+ * Decodes the request of a replay. With `until`, the log is replayed up to this moment; without, the whole log is
+ * compared with the read models. `print` requests the objects that `type` and `name` select, or all objects without
+ * `type`.
  */
 export function decodeReplay(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['until', 'print', 'type', 'name']);
@@ -23,7 +24,8 @@ export function decodeReplay(body: Body): DecodedReplay {
 }
 
 /**
- * Decodes a diff: the changes after `from` up to `to`, of all objects or of the objects that `type` and `name` select.
+ * Decodes the request of a diff: the changes after `from` up to `to`, of all objects or of the objects that `type` and
+ * `name` select.
  */
 export function decodeDiff(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['from', 'to', 'type', 'name']);

@@ -60,7 +60,7 @@ export type Rights = {
    * requested type or route.
    */
   find(request: ApiRequest, pluginOf: (request: ApiRequest) => string | undefined): Grant | undefined;
-  /** Returns each plugin that would have to own the requested type or route for a rule to allow the request. */
+  /** Returns the plugins of rules that would allow the request if the plugin owned the requested type or route. */
   pluginsFor(request: ApiRequest): ReadonlySet<string>;
   /** Returns the first of `rules` that these rights do not cover (decision 6.7); undefined if all are covered. */
   findUncovered(rules: readonly Rule[]): Rule | undefined;
