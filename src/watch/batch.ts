@@ -4,8 +4,8 @@ import { Frames } from './frames.ts';
 import { lastSelected, type ShownChange } from './selected-change.ts';
 
 /**
- * Consecutive frames in one buffer (`frames`), and the same frames for the start of a stream (`begun`). Each buffer is
- * made on first use.
+ * Consecutive frames in one buffer. `begun`: the same frames, with the first frame in the form for the start of a
+ * stream. Each buffer is made on first use.
  */
 type Run = {
   readonly frames: Frames;
@@ -81,8 +81,8 @@ class EncodedBatch {
   /** The empty run. */
   readonly start = new SmallRun();
   /**
-   * The events with each state of an object, by the buffer of the state. One state may be in two events: ADDED for some
-   * audiences, and MODIFIED for others.
+   * The events by the buffer of the object's state. One state may be in two events: ADDED for some audiences, and
+   * MODIFIED for others.
    */
   readonly #events = new Map<Uint8Array, EncodedEvent[]>();
 
@@ -144,7 +144,7 @@ type RunStart = {
 
 /** Small events in one buffer. Runs form a tree, in which audiences with the same events share a run. */
 class SmallRun implements Run {
-  /** The previous run, and the following event; undefined for the empty run. */
+  /** The run consists of the events of `previous`, followed by `last`; undefined for the empty run. */
   readonly #step: { readonly previous: SmallRun; readonly last: EncodedEvent } | undefined;
   readonly #next = new Map<EncodedEvent, SmallRun>();
   #frames: Frames | undefined;

@@ -199,7 +199,7 @@ export class Replay {
       this.#flush(batch.at(-1)?.position ?? after);
       if (this.#isOver() || this.#isBehind() || this.#source.isCrowded()) return;
     }
-    // An aborted read ends early without an error.
+    // An aborted read ends early without an error, so the signal is checked.
     if (isGivenUp(signal)) throw new LogSilentError('the event log stopped responding');
     this.#flush(until);
   }

@@ -117,7 +117,10 @@ export class LoggedEvents implements LoggedReader {
     );
   }
 
-  /** Returns the JSON of the event's object, as the fold writes the row; undefined for an event without an object. */
+  /**
+   * Returns the JSON of the event's object, in the form in which the fold stores it; undefined for an event without an
+   * object.
+   */
   #answer(recorded: RecordedEvent, at: LogPosition): Uint8Array | undefined {
     const answer = objectAnswer(recorded, at);
     return answer && currentAnswer(answer, this.#preferred);

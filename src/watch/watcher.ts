@@ -72,7 +72,10 @@ export class Watcher implements Reviewed {
    * watcher uses the position of the hub instead.
    */
   #cursor: LogPosition | undefined;
-  /** The time of the opening, of the last write, or of a keep-alive that was skipped because data was unread. */
+  /**
+   * The time of the last write; before the first write, of the opening. A keep-alive that is skipped because data is
+   * unread counts as a write.
+   */
   #wroteAt: number;
   #bookmarkedAt: number;
   /** The time since when the catch-up waits for the peer to read; undefined without a wait. */
