@@ -41,7 +41,7 @@ export type Command =
     }
   /**
    * Writes the labels, the annotations and the members of `past`, except for the status. `past` is an earlier state of
-   * the name.
+   * an object with this name.
    */
   | {
       readonly type: 'restore';
@@ -107,7 +107,7 @@ export type WriteContext = {
   /** The kind of author. A write with the origin `plugin` must not set reserved labels (decision 1.8). */
   readonly origin: 'client' | 'plugin' | 'platform';
   /**
-   * The subject that the rate limits count the write for; `subject` by default. A write of a plugin's route is counted
+   * The rate limits count the write for this subject; by default for `subject`. A write of a plugin's route is counted
    * for the caller of the route.
    */
   readonly chargedTo?: Subject;

@@ -8,8 +8,8 @@ type Patched =
   { readonly ok: true; readonly document: JsonObject } | { readonly ok: false; readonly rejection: Rejection };
 
 /**
- * Applies a patch to an object as responses contain the object. Without a patched `version` and `resourceVersion`, the
- * document has the current values, so a later check of these preconditions passes.
+ * Applies a patch to an object in the form of a response. If the patch sets neither `version` nor `resourceVersion`,
+ * the document has the current values, so a later check of these preconditions passes.
  */
 export function patched(shown: JsonObject, patch: Patch): Patched {
   const result =

@@ -248,7 +248,7 @@ export type Cause = {
   readonly restoredFrom?: string;
 };
 
-/** An event that caused further events, by a step of a reconciler. */
+/** An event that caused further events through a step of a reconciler. */
 export type CausingEvent = {
   readonly id: string;
   /** The id of the request at the beginning of the chain of events. */

@@ -20,8 +20,8 @@ export type HookedDraft = {
   readonly members: Members;
   readonly violations: readonly Violation[];
   /**
-   * Returns the failure of the hook, which refuses a write without other violations. An object that violates the schema
-   * may be the cause of the failure, so the write is then refused for these violations only.
+   * Returns the failure of the hook. The failure refuses the write only if the object is otherwise valid, since a hook
+   * may throw for an object that violates the schema.
    */
   readonly fault?: () => Violation;
 };
