@@ -112,8 +112,7 @@ export function assertSegments(folder: string, { manifests }: BackupChain): void
 
 /**
  * Checks that the file names of a new backup are free, because another server may write to the folder at the same time.
- * No lock works on every network file system.
- *
+ * A lock would not help, because no lock works on every network file system.
  * @throws BackupRefusedError if a file with one of the names exists.
  */
 export function assertFree(folder: string, names: readonly string[]): void {

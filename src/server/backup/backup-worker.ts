@@ -27,7 +27,7 @@ async function run(task: BackupTask): Promise<void> {
     last = endOf(error, backup);
   } finally {
     await backup.close();
-    // The message follows the removal of incomplete files.
+    // The last message is sent after the incomplete files are removed.
     if (last !== undefined) post(last);
     parentPort?.close();
   }

@@ -35,7 +35,7 @@ export type Restored = VerifiedBackup & { readonly epoch: number };
  */
 const unusedNames: ReadonlySet<string> = new Set(['lock.sock', 'lost+found', restoringFolder]);
 
-/** @throws StartError if DATA_DIR has any other entry than an unused DATA_DIR. */
+/** @throws StartError if DATA_DIR has an entry that is not in `unusedNames`. */
 export function refuseUsedDataDir(dataDir: string): void {
   if (!existsSync(dataDir)) return;
   const used = readdirSync(dataDir).find((name) => !unusedNames.has(name));

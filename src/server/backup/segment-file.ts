@@ -9,7 +9,7 @@ import type { RecordedEvent } from '../../log/log.ts';
 import { BackupDamagedError } from './backup-errors.ts';
 import type { SegmentEntry } from './manifest.ts';
 
-/** A record as in the log, and the decoded event. */
+/** A record: its bytes as in the log, and the decoded event. */
 export type StoredRecord = {
   readonly position: number;
   readonly bytes: Buffer;

@@ -34,8 +34,8 @@ export type ComposedAudit = {
   readonly times: LogTimes;
   readonly events: EventIndex;
   /**
-   * `start` makes the columns follow the object read model until `close`. `hold` returns the columns for a comparison
-   * with the log.
+   * The columns contain the indexed values of objects at every position, for lists at past positions. `start` makes
+   * them follow the object read model until `close`. `hold` returns them for a comparison with the log.
    */
   readonly columns: {
     start(): void;

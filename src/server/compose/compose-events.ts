@@ -15,7 +15,7 @@ import type { Allows } from '../../watch/guard.ts';
 import { WatchHub } from '../../watch/hub.ts';
 import type { Core } from './core.ts';
 
-/** The audit stream: routes and watches. */
+/** The routes and watches of the events in the log. */
 export type ComposedEvents = {
   readonly routes: readonly PlatformRoute[];
   /** Ends the watches with events that their subjects may no longer read. */

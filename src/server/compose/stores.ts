@@ -154,7 +154,7 @@ type LogPorts = {
   readonly lastEventTime: () => number;
 };
 
-/** Opens the packages of installed plugins. DATA_DIR has the unpacked files of packages in the log. */
+/** Opens the packages of installed plugins. DATA_DIR contains the unpacked files of the packages in the log. */
 async function openPackages({ dataDir }: Config, ports: LogPorts): Promise<Packages> {
   const packages = new Packages(privateDir(join(dataDir, 'packages')), { ...ports, uuid: randomUUID });
   await packages.open();

@@ -56,7 +56,7 @@ export class OneAtATime {
       throw error;
     }
     const end = async (): Promise<void> => run.stop().finally(over);
-    // The response or the refusal also calls `end`, and reports an error.
+    // An error is ignored here, because the response or the refusal also calls `end`, and reports it.
     const leave = (): void => void end().catch(() => undefined);
     ending.addEventListener('abort', leave);
     if (ending.aborted) leave();

@@ -2,7 +2,7 @@ import { OidcVerifier } from '../../../auth/authentication/oidc.ts';
 import { ProviderLogIn } from '../../../auth/provider-log-in/provider-log-in.ts';
 import type { Core } from '../core.ts';
 
-/** The identity provider: `verifier` checks its tokens, and `logIn` logs users of browsers in. */
+/** The identity provider: `verifier` checks its tokens, and `logIn` performs log-ins in browsers. */
 export type Provider = {
   readonly issuer: string | undefined;
   readonly verifier: OidcVerifier | undefined;
