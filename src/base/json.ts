@@ -49,7 +49,7 @@ export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: numb
 }
 
 /**
- * Returns whether two values are equal as JSON. The order of members is ignored, and the order of elements is compared.
+ * Returns whether two values are equal as JSON. Only the order of members is ignored, not the order of array elements.
  */
 export function deepEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
@@ -130,8 +130,8 @@ type Tally = {
 
 /**
  * Counts the keys and values of a parsed value in `tally`, and sets `forbidden` for a key `__proto__` or an infinite
- * number. Always returns true: the type predicate states that `JSON.parse` created the value. `for in` is the engine's
- * fastest walk of plain objects.
+ * number. Always returns true: the value comes from `JSON.parse`, and the type predicate only informs the compiler.
+ * `for in` is the engine's fastest walk of plain objects.
  */
 function isClean(value: unknown, tally: Tally): value is Json {
   tally.values += 1;

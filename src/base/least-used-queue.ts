@@ -8,7 +8,7 @@ import { TurnQueue } from './turn-queue.ts';
 export class LeastUsedQueue<Account, Item> {
   /** The waiting items. Of two accounts with equal use, the account with the older last turn comes first. */
   readonly #waiting = new TurnQueue<Account, Item>();
-  /** The use by account, perhaps without accounts at or below the floor. */
+  /** The used time by account. Accounts at or below the floor may be missing. */
   readonly #used = new Map<Account, number>();
   /** The use of the account that was served last. An account with a lower use is treated as having this use. */
   #floor = 0;
