@@ -15,7 +15,10 @@ export type TestCaller = {
    * JSON.
    */
   readonly fetch: TestFetch;
-  /** A client over HTTP (`ledgerplane/client`), with the methods of the `client` of a route, watches and informers. */
+  /**
+   * A client over HTTP (`ledgerplane/client`). In addition to the methods of a route's `client`, it has watches and
+   * informers.
+   */
   readonly client: RemoteClient;
 };
 

@@ -36,7 +36,7 @@ export type PluginTestOptions = {
   readonly timeLimitMs?: number;
 };
 
-/** A running server with the plugin started. `fetch` and `client` act as the administrator. */
+/** A running server on which the plugin has started. `fetch` and `client` act as the administrator. */
 export type PluginTest = TestCaller & {
   /** The server's URL. The server uses a free port. */
   readonly url: string;

@@ -176,7 +176,7 @@ export type MenuChoice = {
   readonly isDisabled?: boolean;
   /** Marks the present choice among several. */
   readonly isChosen?: boolean;
-  /** A line separates the entry from those above. */
+  /** Whether a line separates the entry from the entries above. */
   readonly isSeparated?: boolean;
   select(): void;
 };

@@ -11,7 +11,7 @@ import type { ConsoleDefinition, ServedType } from './contributions.ts';
 export * from './components.ts';
 export type * from './contributions.ts';
 
-/** Declares the front end of a plugin. The default export of its module is the result. */
+/** Declares the front end of a plugin. The entry module of the front end must have the result as its default export. */
 export function defineConsole(definition: ConsoleDefinition): ConsoleDefinition {
   return definition;
 }

@@ -10,7 +10,7 @@ export type LazyComponent = () => Promise<{ readonly default: Component }>;
 /** A type of objects, in all of its versions. */
 export type TypeSelector = Pick<TypeName, 'group' | 'plural'>;
 
-/** A served type, as components of objects receive it. */
+/** A served type, in the form that components for objects receive. */
 export type ServedType = TypeName & {
   readonly kind: string;
   readonly singular: string;
