@@ -65,7 +65,8 @@ export class Dispatcher {
     const { generated, discovery, fixed, pluginRoutes } = this.#dependencies;
     if (segments[0] !== 'apis' || segments.length < 2 || generated.isKnown(segments)) return false;
     if (segments.length <= 3 && discovery.has(`/${segments.join('/')}`)) return false;
-    // The platform's routes for groups and versions match any name, so these routes are not decisive for short paths.
+    // A path of at most three segments always matches the platform's routes for groups and versions, so such a match
+    // proves nothing.
     return (segments.length <= 3 || !fixed.covers(segments)) && pluginRoutes.pluginOf(segments) === undefined;
   }
 

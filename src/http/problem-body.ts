@@ -62,7 +62,7 @@ export function problemAnswer(refusal: Problem, context: ProblemContext): Proble
   return { status, headers, bytes: isYaml ? yamlOf(json) : json };
 }
 
-/** `NotFound` → `not-found`. */
+/** Converts a reason to lower case with hyphens: `NotFound` becomes `not-found`. */
 function slug(word: string): string {
   return word.replaceAll(/(?!^)[A-Z]/gu, (letter) => `-${letter}`).toLowerCase();
 }

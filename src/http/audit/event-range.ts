@@ -108,7 +108,7 @@ function comparisonOf(requirement: FieldRequirement): TimeComparison | undefined
 
 function timeOf(text: string): bigint | undefined {
   const ms = timestampMs(text);
-  // No event is older than 1970.
+  // No event is older than 1970, so an earlier time means 1970.
   return ms === undefined ? undefined : BigInt(Math.max(ms, 0));
 }
 

@@ -146,7 +146,10 @@ class MessageReader {
     else throw new MalformedMessage(`a field ${within(path)} has the unknown wire type ${String(wireType)}`);
   }
 
-  /** Returns the number of bytes of the next varint. The library does not detect every truncated varint. */
+  /**
+   * Returns the number of bytes of the next varint. Refuses a truncated varint, because the library does not detect
+   * every one.
+   */
   #varintBytes(bytesMax: number): number {
     const { buf, pos, len } = this.#reader;
     for (let bytes = 1; bytes <= bytesMax; bytes += 1) {

@@ -1,6 +1,6 @@
 import { Composer, Parser, type Document } from 'yaml';
 
-/** The first syntax error of a text. */
+/** The first syntax error of a text. `at` is its offset. */
 export class YamlFault extends Error {
   readonly at: number;
 

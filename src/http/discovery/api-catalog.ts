@@ -76,7 +76,7 @@ function grouped<T>(
 
 type VersionMembers = readonly (readonly [version: string, members: readonly ApiResource[]])[];
 
-/** Moves each version with a resource in the preferred version of its type to the front. */
+/** Puts the versions that are the preferred version of at least one type first. */
 function byPreference(versions: VersionMembers): VersionMembers {
   const isPreferred = ([, members]: VersionMembers[number]): boolean => members.some(({ isOther }) => isOther !== true);
   return [...versions.filter(isPreferred), ...versions.filter((version) => !isPreferred(version))];

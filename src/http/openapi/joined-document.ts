@@ -9,7 +9,7 @@ export type ApiDocument = {
   readonly contentType: string;
 };
 
-/** The bytes of a document that are hashed in one step. A document of a thousand types has about 20 MB. */
+/** The number of bytes that are hashed in one step. A document of a thousand types has about 20 MB. */
 const stepBytes = 262_144;
 
 /** Joins the pieces of a document and computes its hash, in steps. */

@@ -191,7 +191,10 @@ const pathItem: Write = message(
 );
 const info: Write = message(() => ({ title: [1, text], version: [2, text] }), 7);
 
-/** Field numbers of `paths` and `definitions` in the document, each before the repeated field in its message. */
+/**
+ * The field numbers of `paths` and `definitions` in the document, each followed by the number of the repeated field in
+ * its message.
+ */
 const pathsField = 8;
 const pathField = 2;
 const definitionsField = 9;

@@ -110,8 +110,8 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
 }
 
 /**
- * Returns the refusal of forbidden changes, unless the dry run fails for another reason, such as a stale version. A
- * concurrent change may have caused the difference from the stored object.
+ * Returns the refusal of forbidden changes. If the dry run fails for another reason, such as a stale version, returns
+ * that refusal instead, because a concurrent change may have caused the difference from the stored object.
  */
 function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
   if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);

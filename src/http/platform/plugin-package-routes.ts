@@ -128,7 +128,7 @@ function answered(installed: Installed, type: ResourceType, answer: ToAnswer): A
   return bytesAnswer(installed.plugin.bytes, status, ['ETag', etagOf(installed.plugin.revision, type), ...headers]);
 }
 
-/** Limits the number of concurrent steps, without a queue. */
+/** Limits the number of concurrent uploads or installs, without a queue. */
 class UploadSlots {
   readonly #max: number;
   readonly #doing: string;

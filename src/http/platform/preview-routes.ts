@@ -53,7 +53,7 @@ type State = {
   readonly authorize: Authorize;
 };
 
-/** The verbs of the matrix. */
+/** The verbs for which a matrix shows the access. */
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const;
 
 /**

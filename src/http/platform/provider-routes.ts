@@ -28,8 +28,8 @@ const callbackPath = `${providerPath}/callback`;
 
 /**
  * Creates the routes for log-ins at the identity provider in a browser. A browser navigates to these routes, so it gets
- * a refusal as a page: the console's log-in page if the console began the log-in, otherwise a plain page. `GET
- * /login/methods` lists the ways to log in, for a page that offers them.
+ * a refusal as a page: the console's log-in page if the console began the log-in, otherwise a plain page. The route
+ * `/login/methods` lists the ways to log in, for a page that offers them.
  */
 export function providerRoutes(dependencies: ProviderRoutesDependencies): readonly PlatformRoute[] {
   const routes = new ProviderRoutes(dependencies);

@@ -60,7 +60,7 @@ export class EventStream implements OpenStream {
   /** The start of the wait for the client to read its data, in milliseconds; undefined without a wait. */
   #unreadSince: number | undefined;
 
-  /** Opens the stream. `OpenStreams.refusal` must have admitted the stream in this turn. */
+  /** Opens the stream. Must be called in a turn in which `OpenStreams.refusal` has returned undefined. */
   constructor(parts: EventStreamParts) {
     this.mount = parts.mount;
     this.subject = parts.subject;

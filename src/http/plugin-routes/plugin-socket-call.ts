@@ -34,8 +34,8 @@ type SocketCallDependencies = CallPorts & {
 };
 
 /**
- * Takes over the connection and runs the plugin's handler. `OpenStreams.refusal` must have admitted the socket in this
- * turn.
+ * Takes over the connection and runs the plugin's handler. Must be called in a turn in which `OpenStreams.refusal` has
+ * returned undefined.
  */
 export function serveSocket(call: SocketCall, dependencies: SocketCallDependencies): Answer {
   const {

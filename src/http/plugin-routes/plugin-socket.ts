@@ -70,7 +70,7 @@ export class SocketConnection implements OpenStream {
   /** The number of bytes that the peer had accepted at the last `beat`. */
   #takenBytes = 0;
 
-  /** Opens the socket. `OpenStreams.refusal` must have admitted the socket in this turn. */
+  /** Opens the socket. Must be called in a turn in which `OpenStreams.refusal` has returned undefined. */
   constructor(parts: SocketParts) {
     const { webSocket, now } = parts;
     this.mount = parts.mount;

@@ -44,7 +44,7 @@ export type OpenStream = Reviewed & {
   readonly transport: 'sse' | 'websocket';
   readonly mount: Mount;
   readonly subject: Subject;
-  /** The request as authorized. */
+  /** The authorized request. */
   readonly request: Exchange['info'];
   /** Sends keep-alives, and ends the stream if the client or the plugin exceeds a time limit. */
   beat(now: number): void;

@@ -47,7 +47,10 @@ export class YamlWriter {
     return this.#taken();
   }
 
-  /** Completes the document. Only the end shows that a number is complete. */
+  /**
+   * Completes the document. A number at the end of the document is written only now, because more digits could have
+   * followed.
+   */
   end(): Buffer {
     if (this.#rest.length > 0) this.#scalar(this.#rest.toString('utf8'));
     this.#rest = Buffer.alloc(0);

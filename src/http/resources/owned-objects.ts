@@ -176,7 +176,7 @@ function refusedAs(type: ResourceType, name: string, { after, before }: Metadata
   return violations.length === 0 ? undefined : invalid(type, name, violations);
 }
 
-/** Metadata with a size limit for the owner. */
+/** The members of the metadata that the owner may set within a size limit. */
 const described = ['labels', 'annotations'] as const;
 
 const tooLong = `must have at most ${String(ownTextBytesMax)} bytes of keys and values`;

@@ -18,7 +18,7 @@ type ShownPlace = {
  * thousands of watches, and a conversion takes milliseconds for a megabyte.
  */
 export class ShownObjects {
-  /** The converted forms by object. All watches of a change share the object's byte array. */
+  /** The converted forms, by the byte array of the object. All watches receive a change with the same byte array. */
   readonly #kept = new Map<Uint8Array, Kept>();
   #second = -1;
   #bytes = 0;

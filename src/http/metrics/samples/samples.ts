@@ -13,7 +13,7 @@ export type SampleSources = {
   readonly watchers: () => number;
   /** The number of names that wait for a step of a reconciler. */
   readonly reconcilerQueue: () => number;
-  /** The bytes of the process. */
+  /** The memory of the process, in bytes. */
   readonly memory: () => { readonly rss: number; readonly heapUsed: number };
   /** The 99th percentile of the event loop's delay since the last call, in milliseconds. */
   readonly eventLoopDelayMs: () => number;
