@@ -140,7 +140,7 @@ function isWatchable(method: string, { subresource }: ResourceLocation): boolean
   return (method === 'GET' || method === 'HEAD') && subresource === undefined;
 }
 
-/** Returns the single name that a list or a watch of a collection selects. */
+/** Returns the single name that a list or a watch of a collection selects; an empty object without such a name. */
 function selectedBy(verb: string, target: string): Pick<ResourceRequest, 'selectedName'> {
   const start = target.indexOf('?');
   if ((verb !== 'list' && verb !== 'watch') || start === -1 || !target.includes('fieldSelector', start)) return {};

@@ -140,7 +140,7 @@ export type TypeVersions = {
   /** Runs the conversion functions of the steps. `conversion` names the two versions, such as `v1alpha1 to v1`. */
   readonly calls: {
     run(conversion: string, call: () => unknown): unknown;
-    /** Makes `watch` run all later calls. */
+    /** Passes all later calls to `watch`, which must run them. */
     measure(watch: (conversion: string, call: () => unknown) => unknown): void;
   };
   /** Records the objects that could not be converted. */

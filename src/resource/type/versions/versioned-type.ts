@@ -82,7 +82,7 @@ export function roundTripProblems(
   return names.flatMap((name): readonly ConversionProblem[] => {
     const own = examples.get(name) ?? [];
     if (own.length === 0)
-      return [{ text: `examples: ${name} needs one, by which its conversion is checked`, run: undefined }];
+      return [{ text: `examples: ${name} needs an example, with which its conversion is checked`, run: undefined }];
     const type = typeOf(name);
     const targets = type === preferred ? others.map((other) => typeOf(other.name)) : [preferred];
     return own.flatMap((members, index) =>
