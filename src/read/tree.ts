@@ -33,7 +33,7 @@ export type TreeReader = {
   earlierCheckpoint(size: number): string;
 };
 
-/** This node cannot sign a checkpoint now, and for some reasons never again for this log. */
+/** This node cannot sign a checkpoint now. For some reasons, it can never again sign a checkpoint of this log. */
 export class SigningRefusedError extends Error {
   constructor(reason: string) {
     super(reason);

@@ -1,6 +1,6 @@
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 
-/** An object with an owner reference. `hasOtherOwners`: whether it also names other owners. */
+/** An object with an owner reference. `hasOtherOwners`: whether the object also names other owners. */
 export type Dependent = { readonly type: TypeKey; readonly name: string; readonly hasOtherOwners: boolean };
 
 export type DependentReader = {
