@@ -109,7 +109,10 @@ export class Outbox implements Queue {
     this.#all.budget.relieve(this.#account);
   }
 
-  /** Resolves when no frame is unread or the connection is closed. Returns undefined if this is already true. */
+  /**
+   * Resolves when no frame is unread or the connection is closed. Returns undefined if one of these is already the
+   * case.
+   */
   drained(): Promise<void> | undefined {
     if (this.unreadBytes === 0 || this.#state === 'closed') return undefined;
     return new Promise((resolve) => {
@@ -146,7 +149,7 @@ export class Outbox implements Queue {
     if (this.#state !== 'open' && this.#state !== 'stopped') return;
     this.#state = 'finishing';
     this.#finish = finish;
-    // The unsent frames are dropped before the next write, so frames that `hold` has stopped are never sent.
+    // The hold can end, because the unsent frames are dropped before the next write.
     if (finish.rest === 'dropped') this.#isHeld = false;
     this.#all.budget.leave(this.#account, this);
     this.#deadline = this.#all.clock.after(watchStreamEndMs, () => {
