@@ -193,7 +193,7 @@ function decideReplace(state: LiveState, given: Draft, target: Target, facts: Fa
 
 type Replacing = { readonly proposed: Draft; readonly admitted: Admitted; readonly part: Part };
 
-/** The caller has checked the preconditions of the write. */
+/** Decides a write after the caller has checked its preconditions. */
 function decideCurrent(state: LiveState, { proposed, admitted, part }: Replacing, facts: Facts): Decision {
   const { type } = facts;
   const { object: current } = state;

@@ -194,7 +194,10 @@ function bodyOf(draft: Draft, { apiVersion, kind, metadata, ...members }: Resour
   return { apiVersion, kind, metadata: given, ...members };
 }
 
-/** Unknown fields were already dropped or refused in the version of the request. */
+/**
+ * Returns the facts without `fieldValidation`, because unknown fields were already dropped or refused in the version of
+ * the request.
+ */
 function decoded(facts: Facts): Facts {
   return { ...facts, fieldValidation: undefined };
 }
