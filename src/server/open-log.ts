@@ -29,7 +29,7 @@ export type OpenLog = (config: Pick<Config, 'eventLog' | 'dataDir'>, options: Op
 /** Opens the configured log. An EventStoreDB may be unavailable at this time. */
 export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
   if (eventLog.kind === 'eventstore') {
-    // The driver is large, and most servers do not need the driver.
+    // The driver is loaded only if needed, because it is large and most servers do not use it.
     const { openEventStoreLog } = await import('../log/eventstore/eventstore-log.ts');
     return { log: openEventStoreLog({ url: eventLog.url, prefix: eventLog.prefix, ...options }), name: 'EventStoreDB' };
   }

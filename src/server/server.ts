@@ -254,8 +254,8 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
 }
 
 /**
- * Creates a super administrator if none exists; the server waits for this. Otherwise compares ADMIN_PASSWORD with the
- * stored hash, which does not delay the start.
+ * Creates a super administrator if none exists, and lets the start wait for it. Otherwise compares ADMIN_PASSWORD with
+ * the stored hash, without delaying the start.
  */
 function administer(access: Access, log: Logger): { readonly settled: Promise<void> } {
   const isFirstStart = !access.isAdministered();

@@ -73,7 +73,7 @@ export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }:
     return { ...verified, epoch };
   } catch (error) {
     if (error instanceof BackupDamagedError || error instanceof BackupForeignError) throw error;
-    // If a full disk cuts a write short, LMDB reports an I/O error of the device.
+    // If a full disk cuts a write short, LMDB reports an I/O error of the device, so the free space is checked too.
     if (diskSpaceNow(dataDir).freeBytes < diskStartBytesMin || resourceFailure(error) !== undefined)
       throw fullDisk(dataDir, needed);
     throw error;

@@ -110,7 +110,10 @@ function composeKeys(core: Core, signer: NodeSigner): NodeKeys {
   });
 }
 
-/** EventStoreDB may leave events out of a subscription. An embedded log needs no check. */
+/**
+ * Composes the check that the tree has all leaves, because EventStoreDB may leave events out of a subscription. An
+ * embedded log needs no check.
+ */
 function composeLeafCheck(
   { audit, edge, eventLog: log }: Core,
   onLeftOut: (error: LeftOutError) => void,

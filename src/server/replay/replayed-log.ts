@@ -29,7 +29,7 @@ export async function openReplayedLog({ config }: ReplayTask): Promise<FoundedLo
 async function open({ eventLog, dataDir }: ReplayTask['config']): Promise<EventLog> {
   if (eventLog.kind === 'embedded')
     return openLmdbLog({ dir: join(dataDir, 'log'), isReadOnly: true, onFatal: () => undefined });
-  // The driver is large, and most servers do not need the driver.
+  // The driver is loaded only if needed, because it is large and most servers do not use it.
   const { openEventStoreLog } = await import('../../log/eventstore/eventstore-log.ts');
   return openEventStoreLog({ url: eventLog.url, prefix: eventLog.prefix, clock: systemClock });
 }
