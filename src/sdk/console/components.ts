@@ -174,7 +174,7 @@ export type MenuChoice = {
   readonly icon?: Component;
   readonly isDangerous?: boolean;
   readonly isDisabled?: boolean;
-  /** Marks the present choice among several. */
+  /** Whether the entry is the current choice. */
   readonly isChosen?: boolean;
   /** Whether a line separates the entry from the entries above. */
   readonly isSeparated?: boolean;
