@@ -196,7 +196,7 @@ function createNodeServer(callback: HttpServer['callback'], requests: typeof Inc
       connectionsCheckingInterval: connectionsCheckMs,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      // Node's response to a missing Host header would have no body.
+      // Node's own response to a missing Host header would have no body, so this server checks the header.
       requireHostHeader: false,
       IncomingMessage: requests,
     },

@@ -12,7 +12,7 @@ import { YamlThread } from './yaml-thread.ts';
 /** The reserved memory of a request that is being served; undefined before the first reservation. */
 export type Serving = { hold: RequestHold | undefined };
 
-/** The parts of a request that determine the account and the end of a reservation of memory. */
+/** The properties of a request from which the account of a reservation of memory, and its end, are determined. */
 export type Holding = {
   readonly res: ServerResponse;
   readonly subject: Subject;

@@ -100,7 +100,7 @@ function documentAnswer({ req }: Exchange, document: ApiDocument): Answer {
   return { kind: 'bytes', status: 200, bytes, headers, contentType };
 }
 
-/** The content at a URL with the document's hash never changes. */
+/** Returns a response that clients may cache forever: the content at a URL with the document's hash never changes. */
 function immutableAnswer({ req }: Exchange, { bytes, hash, contentType }: ApiDocument): Answer {
   const etag = `"${hash}"`;
   const headers = new Map([

@@ -57,7 +57,7 @@ function writeText({ bytes, start, end }: CellValue, kind: ReturnType<typeof kin
   writer.text(JSON.stringify(cut(text)));
 }
 
-/** The bytes to decode for a shortened text. A character has at most four bytes. */
+/** The number of bytes to decode for a shortened text. A character has at most four bytes. */
 const cutBytes = 4 * (tableCellCharactersMax + 1);
 
 function cut(text: string): string {

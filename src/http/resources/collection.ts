@@ -158,7 +158,7 @@ export class Collections {
     return this.#inTurn(exchange, type, asked);
   }
 
-  /** Waits for a slot before reading. */
+  /** Lists objects after a wait for a slot. */
   async #inTurn(exchange: Exchange, type: ResourceType, asked: Asked): Promise<Answer> {
     const { reader } = this.#ports;
     const slot = await reader.snapshots.take(readerOf(exchange), disconnectSignalOf(exchange.res));
