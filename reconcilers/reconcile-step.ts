@@ -12,7 +12,7 @@ export class ReconcileStep {
   readonly cause: CausingEvent | undefined;
   /** Whether the step has exceeded its time limit. */
   isStuck = false;
-  /** Created on first use, since creating a controller costs more than a short step. */
+  /** The controller is created on first use, since its creation costs more than a short step. */
   #controller: AbortController | undefined;
   #isAborted = false;
 

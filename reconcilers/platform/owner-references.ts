@@ -113,7 +113,10 @@ export class OwnerReferences extends PlatformReconciler implements DependentRead
     await super.stop();
   }
 
-  /** Scans a type in slices. The feed reports concurrent changes, and the scan never reads an older row. */
+  /**
+   * Scans a type in slices. The feed reports concurrent changes, and the scan never reads a row from before a reported
+   * change.
+   */
   async #scan(type: ResourceType): Promise<void> {
     const { reader, bound } = this.#dependencies;
     if (!this.#isServed(type)) return;
@@ -212,7 +215,8 @@ export class OwnerReferences extends PlatformReconciler implements DependentRead
   async #decide(key: string, object: ResourceObject, cause: CausingEvent | undefined): Promise<CollectionStep> {
     const { uid, deletionTimestamp } = object.metadata;
     const isKnown = this.#waiting.has(uid);
-    // Set before the dependents are read, so that a concurrent change of a dependent enqueues the owner again.
+    // The entry is set before the dependents are read, so that a concurrent change of a dependent enqueues the owner
+    // again.
     if (deletionTimestamp !== undefined) this.#waiting.set(uid, key);
     const stateOf = (owner: OwnerReference): OwnerState => this.#graph.stateOf(owner);
     const deciding = decideDependent({ object, stateOf, dependents: () => this.#graph.dependentsOf(object) });

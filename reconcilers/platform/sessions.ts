@@ -54,7 +54,7 @@ export class SessionKeeper extends PlatformReconciler {
   protected reconcile(name: string, cause: CausingEvent | undefined): Outcome | Promise<Outcome> {
     const { reader, permissions, sessions, clock } = this.#dependencies;
     const session = readObject(reader, sessions, name)?.object;
-    // Permission tables that have not loaded the log contain no users. The missing users must not end a session.
+    // Permission tables that have not loaded the log contain no users. No session must end because of this.
     if (session === undefined || session.metadata.deletionTimestamp !== undefined || !permissions.isReady())
       return settled;
     const leftMs = expiryOf(session) - clock.now();

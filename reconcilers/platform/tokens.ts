@@ -57,7 +57,7 @@ export class Tokens extends PlatformReconciler {
   protected async reconcile(name: string, cause: CausingEvent | undefined): Promise<Outcome> {
     const { reader, permissions, tokens, clock } = this.#dependencies;
     const read = readObject(reader, tokens, name);
-    // Permission tables that have not loaded the log contain no users. The missing users must not delete a token.
+    // Permission tables that have not loaded the log contain no users. No token must be deleted because of this.
     if (read === undefined || !permissions.isReady()) return settled;
     const step = decideToken(read.object, { uidOf: (user) => permissions.user(user)?.uid, now: clock.now() });
     switch (step.type) {

@@ -30,7 +30,7 @@ export type PluginStep = {
   readonly isOver: () => boolean;
   /** The last event that led to the step. The writes of the step name this event as their cause. */
   readonly causedBy: CausingEvent | undefined;
-  /** Returns the id that the writes of the step have as their request id. */
+  /** Returns the request id for the writes of the step. */
   readonly requestId: () => string;
 };
 

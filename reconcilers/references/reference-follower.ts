@@ -150,8 +150,8 @@ export class ReferenceFollower extends PlatformReconciler {
       return settled;
     }
     const isKnown = this.#waiting.has(key);
-    // Added before the referring objects are read, so that a concurrent change of a referring object enqueues the
-    // target.
+    // The key is added before the referring objects are read, so that a concurrent change of a referring object
+    // enqueues the target.
     this.#waiting.add(key);
     if (!this.#isNamed(key)) {
       this.#waiting.delete(key);

@@ -154,7 +154,7 @@ export class MigrationRun {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    // Runs after the synchronous code that serves the plugin.
+    // The run begins after the synchronous code that serves the plugin.
     await Promise.resolve();
     const isOver = (): boolean => signal.aborted;
     while (!isOver()) {
@@ -230,7 +230,7 @@ export class MigrationRun {
     } else task.phase = 'done';
     this.#order();
     await this.#record().catch((error: unknown) => {
-      // The pass is repeated, so that the end is recorded.
+      // The end of the pass is not recorded, so the pass is repeated.
       [task.isDue, task.phase] = [true, 'running'];
       throw error;
     });

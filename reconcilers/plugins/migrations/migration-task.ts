@@ -83,7 +83,7 @@ export class MigrationTask {
     };
   }
 
-  /** `all`: the migrations of the plugin. */
+  /** Returns the failure of the first failing object; undefined without one. `all`: the migrations of the plugin. */
   failure(all: readonly MigrationTask[]): MigrationFailure | undefined {
     const [name] = [...this.failing.keys()].sort();
     const first = name === undefined ? undefined : this.failing.get(name);
