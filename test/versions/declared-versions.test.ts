@@ -108,7 +108,11 @@ const refused: readonly (readonly [what: string, declaration: object, problem: R
     { ...gadget, convert: [{ ...first, down: undefined }] },
     /convert\[0\]: down: must be a function/,
   ],
-  ['no examples', { ...gadget, versions: [{ ...alpha, examples: [] }, beta, v1] }, /examples: v1alpha1 needs one/],
+  [
+    'no examples',
+    { ...gadget, versions: [{ ...alpha, examples: [] }, beta, v1] },
+    /examples: v1alpha1 needs an example/,
+  ],
   [
     'an invalid example',
     { ...gadget, versions: [{ ...alpha, examples: [{ spec: {} }] }, beta, v1] },
