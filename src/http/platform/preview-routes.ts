@@ -220,7 +220,7 @@ class Previews {
   }
 }
 
-/** Decides on a request to the route. A parameter of the path has a value that no rule names. */
+/** Authorizes a request to the route, with `any` as the value of each parameter of the path. */
 function decisionOnRoute({ plugin, method, pattern }: PluginRoute, state: State | undefined): Json {
   const request = requestInfo(method, pattern.replaceAll(/\{[^}]*\}/gu, 'any'), 'no watch');
   const allowed = request.kind !== 'malformed' && state?.authorize(state.subject, request).allowed === true;
