@@ -77,5 +77,5 @@ export function resumeBehind(parts: Parts): void {
 }
 
 function ignore(): void {
-  // The `close` event follows an `error`.
+  // Node emits `close` after an `error`. Without a listener, an `error` event would end the process.
 }
