@@ -33,7 +33,7 @@ export class Batch {
     return new SelectedFrames(encoded, encoding);
   }
 
-  /** Returns the last selected state of an object that leaves a selection. All audiences get the same bytes. */
+  /** Returns the last selected state of an object that leaves a selection: the same bytes for all watchers. */
   readonly lastSelected = (change: ShownChange): Uint8Array => {
     const made = this.#left.get(change) ?? lastSelected(change);
     this.#left.set(change, made);
