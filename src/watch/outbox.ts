@@ -109,10 +109,7 @@ export class Outbox implements Queue {
     this.#all.budget.relieve(this.#account);
   }
 
-  /**
-   * Resolves when no frame is unread or the connection is closed. Returns undefined if one of these is already the
-   * case.
-   */
+  /** Waits until no frame is unread or the connection is closed. Returns undefined if no wait is needed. */
   drained(): Promise<void> | undefined {
     if (this.unreadBytes === 0 || this.#state === 'closed') return undefined;
     return new Promise((resolve) => {
