@@ -108,7 +108,7 @@ class ProviderRoutes {
     return redirect(flow.returnPath, [started.cookie, cleared]);
   }
 
-  /** Returns the response to a failed log-in: a redirect to the console's log-in page if possible, otherwise a refusal. */
+  /** Answers a failed log-in with a redirect to the console's log-in page if possible, otherwise with a refusal. */
   #failed(exchange: Exchange, failure: Problem, returnPath?: string): Answer {
     const { query, requestId } = exchange;
     const page =
