@@ -31,8 +31,8 @@ type Reason =
   | { readonly reason: 'insufficient-storage'; readonly detail: string; readonly retryAfterSeconds: number }
   /**
    * `lasts`: the platform's own writes do not wait for the end of this state, which may need an operator. `until`: the
-   * write may wait until the plugin of its type is loaded, and its type declared. `isUnwritten`: the write had no
-   * effect, also not later.
+   * write may wait until the plugin of its type is loaded, and its type declared. `isUnwritten`: the write has
+   * had no effect, and will have none.
    */
   | {
       readonly reason: 'unavailable';

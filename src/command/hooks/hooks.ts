@@ -101,9 +101,9 @@ export type StoredViolation = Violation & {
 };
 
 /**
- * Returns the violations that the hook `validate` finds in a stored object, whoever writes it. A hook may judge the
- * writer, the time or the change as well, so only violations that it finds both in an update without a change and in a
- * create count. A hook that fails for the object is a violation.
+ * Returns the violations that the hook `validate` finds in a stored object, for any writer. A hook may also check
+ * the writer, the time or the change. A violation therefore counts only if the hook finds it both in a create of the
+ * object and in an update that changes nothing. If the hook fails, its failure is the violation.
  */
 export function storedHookViolations(
   object: ResourceObject,
