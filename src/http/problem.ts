@@ -79,7 +79,7 @@ export function problemOf(rejection: Rejection, about: Problem['about'] = {}): P
   };
 }
 
-/** Says in a 503 that the request had no effect, also not later. */
+/** The cause in a 503 which says that the request has had no effect, and will have none. */
 export const nothingWritten: Pick<Problem, 'causes'> = {
   causes: [{ reason: 'NothingWritten', message: 'the request had no effect, and can be repeated' }],
 };
