@@ -7,7 +7,7 @@ import type { StepWatch } from './step-watch.ts';
 
 export type MigrationRunDependencies = {
   readonly rows: StoredRows;
-  /** Retries while the log is unavailable. */
+  /** Executes a command; retries while the log is unavailable. */
   readonly execute: Execute;
   readonly records: MigrationRecords;
   readonly typeOf: (type: MountedMigration['type']) => ResourceType | undefined;
