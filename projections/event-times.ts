@@ -6,7 +6,7 @@ const none = '1970-01-01T00:00:00.000Z';
 
 /**
  * The latest time of the folded events. Ignores a time that is too far in the future, because a wrong clock would
- * otherwise set the time of all later events (consistency protocol, 8).
+ * otherwise set the time of all later events (docs/spec/consistency.md, 8).
  */
 export class EventTimes {
   readonly #latest: () => number;

@@ -127,7 +127,7 @@ export function foldOther(recorded: RecordedEvent, writer: OtherWriter, known: O
 
 /**
  * @throws LogCorruptError if the event does not have the stream's next revision. Streams of folded categories are never
- * truncated, so a gap means that the log was changed (consistency protocol, 8).
+ * truncated, so a gap means that the log was changed (docs/spec/consistency.md, 8).
  */
 export function assertFollows({ stream, revision, position }: RecordedEvent, before: StreamRevision | undefined): void {
   const expected = before === undefined ? 0 : before + 1;

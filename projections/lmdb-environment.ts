@@ -19,7 +19,7 @@ export type EnvironmentOptions = {
 
 /**
  * An LMDB environment of tables that are derived from the log. Only `close` flushes the tables to disk. After a crash
- * of the machine, the tables are rebuilt from the log (consistency protocol, 2).
+ * of the machine, the tables are rebuilt from the log (docs/spec/consistency.md, 2).
  */
 export class LmdbEnvironment {
   readonly #dir: string;

@@ -64,7 +64,7 @@ export type ObjectModelDependencies = {
 
 /**
  * The object read model: rows in LMDB, indexes in memory, and one checkpoint. A batch of events becomes visible in one
- * turn of the event loop (consistency protocol, 2).
+ * turn of the event loop (docs/spec/consistency.md, 2).
  */
 export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fold {
   readonly categories = foldedCategories;

@@ -133,8 +133,8 @@ function percentOf(fold: Fold, head: LogPosition): number {
 }
 
 /**
- * Verifies that the read models belong to this log (consistency protocol, 5). Clears the read models if a new epoch has
- * started.
+ * Verifies that the read models belong to this log (docs/spec/consistency.md, 5). Clears the read models if a new epoch
+ * has started.
  *
  * @throws CheckpointMismatchError if the read models were folded from another log or a later epoch, or if the log lacks
  * the last folded event.

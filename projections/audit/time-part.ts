@@ -23,8 +23,8 @@ const addedBytes = 32;
 
 /**
  * The time index: ascending times of events, with the events' positions. An entry with a time over a minute later than
- * a subsequent event comes from a wrong clock, and is removed (consistency protocol, 8). `replay/log-times.ts` has the
- * same rule.
+ * a subsequent event comes from a wrong clock, and is removed (docs/spec/consistency.md, 8). `replay/log-times.ts` has
+ * the same rule.
  */
 export class TimePart implements AuditPart, LogTimes {
   readonly name = 'times';

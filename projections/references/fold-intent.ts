@@ -1,7 +1,7 @@
 import type { IntentEvent } from '../../src/command/event.ts';
 import { LogCorruptError, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
 
-/** An announced write or deletion of an object, to which strict references apply (consistency protocol, 9). */
+/** An announced write or deletion of an object, to which strict references apply (docs/spec/consistency.md, 9). */
 export type Intent = {
   /** The stream of the intent. */
   readonly stream: string;

@@ -9,7 +9,7 @@ export function intentStreams(object: string): readonly [string, string] {
 }
 
 /**
- * The intents with appends that may be pending (consistency protocol, 9), in the table of references:
+ * The intents with appends that may be pending (docs/spec/consistency.md, 9), in the table of references:
  *
  * - `intent <stream> <revision>` → `<through> <position>`, and the targets, each after a space;
  * - `named <target> <stream> <revision>` → `<through> <position>`.
