@@ -13,24 +13,39 @@ import { commonPasswordProblem } from '../passwords/common-passwords.ts';
 import { withoutCopiedSecrets } from './applied-copy.ts';
 import { refuseViolations, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
-/** Members of users in the content management system Halo. The platform stores these members for Halo's clients. */
+/**
+ * Members of users in the content management system Halo. The platform stores these members for Halo's clients.
+ * `deprecated` marks the members without an effect, which the forms of the console do not offer.
+ */
 const profile = {
   avatar: { type: 'string', maxLength: profileTextLengthMax, description: 'The address of a picture.' },
   bio: { type: 'string', maxLength: profileTextLengthMax, description: 'A text about the user.' },
   phone: { type: 'string', maxLength: displayNameLengthMax, description: 'A telephone number.' },
-  emailVerified: { type: 'boolean', description: 'Stored for clients: the server does not verify addresses.' },
+  emailVerified: {
+    type: 'boolean',
+    deprecated: true,
+    description: 'Stored for clients: the server does not verify addresses.',
+  },
   loginHistoryLimit: {
     type: 'integer',
     minimum: 0,
+    deprecated: true,
     description: 'Stored for clients: the server has no history of log-ins.',
   },
-  registeredAt: { type: 'string', format: 'date-time', description: 'Stored for clients: a time of registration.' },
+  registeredAt: {
+    type: 'string',
+    format: 'date-time',
+    deprecated: true,
+    description: 'Stored for clients: a time of registration.',
+  },
   twoFactorAuthEnabled: {
     type: 'boolean',
+    deprecated: true,
     description: 'Stored for clients: log-ins to this server have no second factor.',
   },
   totpEncryptedSecret: {
     writeOnly: true,
+    deprecated: true,
     description:
       'Refused: every reader of users could read the secret, and log-ins to this server have no second factor.',
   },
@@ -57,6 +72,7 @@ export const userType: TypeDeclaration<never> = {
           ...profile,
           password: {
             type: 'string',
+            format: 'password',
             minLength: 1,
             maxLength: passwordLengthMax,
             pattern: '^[^\\u0000-\\u001f\\u007f]*$',
