@@ -22,6 +22,9 @@ test('each kind of schema has its field, and a value that does not suit it is YA
   t.equal(kind({ enum: [{}] }), 'yaml');
   t.equal(kind({ type: 'string', format: 'date-time' }), 'date-time');
   t.equal(kind({ type: 'string', format: 'date-time' }, 'tomorrow'), 'text');
+  t.equal(kind({ type: 'string', format: 'password', maxLength: 5_000 }), 'secret');
+  t.equal(kind({ type: 'string', writeOnly: true }), 'secret');
+  t.equal(kind({ type: 'string', writeOnly: true, maxLength: 5_000 }), 'long-text');
   t.equal(kind({ 'x-kubernetes-int-or-string': true }), 'int-or-string');
   t.equal(kind({ anyOf: [{ type: 'integer' }, { type: 'string' }] }), 'int-or-string');
   t.equal(kind({ type: 'array', items: { type: 'string' } }), 'array');

@@ -4,7 +4,17 @@ import { isList } from './pointer.ts';
 
 /** `yaml`: the form cannot show the value, so the field is a text of YAML. */
 export type FieldKind =
-  'text' | 'long-text' | 'number' | 'choice' | 'date-time' | 'int-or-string' | 'array' | 'members' | 'map' | 'yaml';
+  | 'text'
+  | 'long-text'
+  | 'secret'
+  | 'number'
+  | 'choice'
+  | 'date-time'
+  | 'int-or-string'
+  | 'array'
+  | 'members'
+  | 'map'
+  | 'yaml';
 
 export type Field = {
   readonly kind: FieldKind;
@@ -63,10 +73,11 @@ function hasMembers(value: unknown): boolean {
   return isSchema(value) && Object.keys(value).length > 0;
 }
 
-function textKindOf({ format, maxLength }: JsonSchema, value: Json | undefined): FieldKind {
+function textKindOf({ format, maxLength, writeOnly }: JsonSchema, value: Json | undefined): FieldKind {
   const isTime = typeof value !== 'string' || value === '' || !Number.isNaN(Date.parse(value));
   if (format === 'date-time' && isTime) return 'date-time';
   const isLong = typeof maxLength === 'number' && maxLength > shortTextMax;
+  if (format === 'password' || (writeOnly === true && !isLong)) return 'secret';
   return isLong || (typeof value === 'string' && /[\r\n]/u.test(value)) ? 'long-text' : 'text';
 }
 
@@ -121,6 +132,14 @@ function joinedOf(parts: readonly JsonSchema[]): JsonSchema {
     ...(Object.keys(properties).length > 0 ? { properties } : {}),
     ...(required.size > 0 ? { required: [...required] } : {}),
   };
+}
+
+/**
+ * Returns whether a form offers a member. It shows others only if they have a value: the server writes those that are
+ * `readOnly`, and refuses or ignores those that are `deprecated`.
+ */
+export function isOffered({ readOnly, deprecated }: JsonSchema): boolean {
+  return readOnly !== true && deprecated !== true;
 }
 
 export function namesIn(value: unknown): readonly string[] {
