@@ -12,6 +12,8 @@ export type Form = {
   readonly problems: ComputedRef<ReadonlyMap<string, string>>;
   /** The types whose objects a field names, by the field's dotted path: `<plural>.<group>`. */
   readonly references: () => ReadonlyMap<string, string>;
+  /** Whether no field can be changed. Parts can still be opened. */
+  readonly isReadOnly: () => boolean;
   /** The pointers of fields that cannot be changed. */
   readonly fixed: () => ReadonlySet<string>;
   /** The pointers of members with a field outside of the part that contains them. */
