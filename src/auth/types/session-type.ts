@@ -12,6 +12,7 @@ export const sessionType: TypeDeclaration<never> = {
   plural: 'sessions',
   schema: {
     type: 'object',
+    readOnly: true,
     description: 'A log-in with a cookie: deleting it logs the user out.',
     required: ['spec'],
     properties: {

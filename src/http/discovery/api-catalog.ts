@@ -38,6 +38,8 @@ export type ApiGroup = {
 };
 
 const typeVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+/** The verbs of a type whose schema is `readOnly`: only the platform writes its objects, and clients delete them. */
+const readOnlyVerbs = ['delete', 'deletecollection', 'get', 'list', 'watch'];
 const partVerbs = ['get', 'patch', 'update'];
 
 /**
@@ -93,19 +95,20 @@ const scale = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
 
 function resourceOf(type: ResourceType): ApiResource {
   const { group, version, plural, singular, kind, shortNames, categories } = type;
+  const isReadOnly = type.schema['readOnly'] === true;
   return {
     group,
     version,
     plural,
     singular,
     kind,
-    verbs: typeVerbs,
+    verbs: isReadOnly ? readOnlyVerbs : typeVerbs,
     ...(type.preferred === undefined ? {} : { isOther: true as const }),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     subresources: [
       { name: 'history', group, version, kind: 'ObjectHistory', verbs: ['get'] },
-      { name: 'restore', group, version, kind, verbs: ['create'] },
+      ...(isReadOnly ? [] : [{ name: 'restore', group, version, kind, verbs: ['create'] }]),
       ...(type.scale === undefined ? [] : [{ ...scale, name: 'scale', verbs: partVerbs }]),
       ...(type.statusSubresource ? [{ name: 'status', group, version, kind, verbs: partVerbs }] : []),
     ],
