@@ -97,6 +97,34 @@ test('a role manager creates a user, sees why something is forbidden, and allows
   });
 });
 
+test('a role is given to a known user, and to an unknown name only if that is confirmed', withBrowser, async (t) => {
+  await make('users', { metadata: { name: 'lena' }, spec: { password: 'lena has a secret' } });
+  await stage.visit(t, {}, async ({ page, open, picture }) => {
+    await open('/access/roles/post-author');
+    const field = page.getByRole('combobox', { name: 'Give to the user' });
+    await field.fill('le');
+    await page.getByRole('option', { name: 'lena' }).waitFor();
+    await picture('access-give-to-user');
+    t.strictSame(await accessibilityProblems(page), []);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Give', exact: true }).click();
+    await page.getByText('lena has the role Author now.').waitFor();
+    await page.getByRole('button', { name: 'Take the role from lena' }).waitFor();
+
+    await field.fill('nosuch');
+    await page.keyboard.press('Enter');
+    await page.getByText('No user has this name.').waitFor();
+    t.ok(await page.getByRole('button', { name: 'Give', exact: true }).isDisabled());
+    await picture('access-give-unknown');
+    const bindings = await stage.server.call('/api/v1alpha1/rolebindings?fieldSelector=subjects.name%3Dnosuch');
+    t.match(await bindings.json(), { items: [] });
+    await page.getByLabel('Give the role to the user who gets this name later').check();
+    await page.getByRole('button', { name: 'Give', exact: true }).click();
+    await page.getByRole('button', { name: 'Take the role from nosuch' }).waitFor();
+  });
+});
+
 test('a proposal shows its effect before it is made', withBrowser, async (t) => {
   await make('users', { metadata: { name: 'joe' }, spec: { password: 'joe has a secret' } });
   await stage.visit(t, {}, async ({ page, open, picture }) => {
