@@ -37,6 +37,7 @@ async function shown(server: TestServer, path: string): Promise<unknown> {
 const report = {
   from: '1.0.0',
   to: '2.0.0',
+  parts: { types: ['Link'], roles: 0, objects: 0, routes: 0, reconcilers: 0, pages: false },
   removedTypes: [{ type: 'notes.links.example.com', kind: 'Note', objects: 1 }],
   removedVersions: [],
   indexes: [{ type: linksKey, name: 'spec.label', change: 'added' }],

@@ -17,6 +17,18 @@ export const upgradeSchema = {
   properties: {
     from: text('The version before; empty for an install.'),
     to: text('The version that was installed.'),
+    parts: {
+      type: 'object',
+      description: 'The parts of the version that was installed.',
+      properties: {
+        types: { type: 'array', items: { type: 'string' }, description: 'The kinds of the types.' },
+        roles: count('The number of shipped roles.'),
+        objects: count('The number of other shipped objects.'),
+        routes: count('The number of routes and sockets.'),
+        reconcilers: count('The number of reconcilers.'),
+        pages: { type: 'boolean', description: 'Whether it adds pages to the console.' },
+      },
+    },
     removedTypes: list('The types that the new version does not have.', {
       type,
       kind: text('The kind.'),

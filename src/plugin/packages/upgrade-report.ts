@@ -15,6 +15,7 @@ import type { MountedMigration } from '../api/migration-mounts.ts';
 import { functionStack } from '../errors/function-place.ts';
 import type { TypeNames } from '../lifecycle/plugin-memory.ts';
 import { InvalidObjects, type InvalidObject } from './invalid-objects.ts';
+import type { PluginParts } from './plugin-parts.ts';
 import { inLimitedSlices, UnreturnedError } from './limited-steps.ts';
 import { compareTypes, type RemovedType, type TypeChanges } from '../../resource/type/type-changes.ts';
 
@@ -31,6 +32,7 @@ export type ComparedVersions = {
     readonly types: readonly ResourceType[];
     /** The migrations that the upgrade will run. */
     readonly migrations: readonly MountedMigration[];
+    readonly parts: PluginParts;
   };
 };
 
@@ -53,11 +55,7 @@ type Checked = {
 
 type ReportedRemoval = RemovedType & { readonly objects: number };
 
-type ReportedMigration = {
-  readonly id: string;
-  readonly type: string;
-  readonly changes: number;
-};
+type ReportedMigration = { readonly id: string; readonly type: string; readonly changes: number };
 
 type ReportedMember = {
   readonly type: string;
@@ -74,6 +72,7 @@ type ReportedMember = {
 export type UpgradeReport = {
   readonly from: string;
   readonly to: string;
+  readonly parts: PluginParts;
   readonly removedTypes: readonly ReportedRemoval[];
   readonly removedVersions: TypeChanges['removedVersions'];
   readonly indexes: TypeChanges['indexes'];
@@ -112,6 +111,7 @@ export async function reportUpgrade(
   return {
     from: from.version ?? '',
     to: to.version ?? '',
+    parts: to.parts,
     removedTypes,
     removedVersions: compared.removedVersions.slice(0, upgradeEntriesMax),
     indexes: compared.indexes.slice(0, upgradeEntriesMax),

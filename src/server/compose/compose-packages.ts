@@ -12,6 +12,7 @@ import { parseObject } from '../../plugin/objects/apply-object.ts';
 import type { PluginHost } from '../../plugin/lifecycle/host.ts';
 import { Installer } from '../../plugin/packages/install.ts';
 import { loadPlugin, type LoadDependencies, type LoadedPlugin } from '../../plugin/load/load-plugin.ts';
+import { partsOf } from '../../plugin/packages/plugin-parts.ts';
 import {
   deflateRatioMax,
   packageBytesMax,
@@ -57,7 +58,8 @@ export function composeInstalls(parts: InstallParts): Installs {
     load: async (folder, manifest) =>
       loadPlugin({ folder, manifest, version: undefined, origin: { kind: 'upload' } }, parts),
     objectProblems: async (manifest, loaded) => problemsOf(manifest, loaded, parts),
-    report: async ({ name, version }, { types, definition }) => {
+    report: async ({ name, version }, loaded) => {
+      const { types, definition } = loaded;
       const present = registry.all().filter(({ type }) => type.plugin === name);
       const from = {
         version: host.objects.version(name),
@@ -67,7 +69,8 @@ export function composeInstalls(parts: InstallParts): Installs {
       const migrations = pendingIn(definition.migrations, name, host);
       const placeOf = (stack: string): string => suspects.placeOf(name, stack);
       const rows = writtenRows(models);
-      return reportUpgrade({ from, to: { version, types, migrations } }, { rows, clock, placeOf });
+      const to = { version, types, migrations, parts: partsOf(loaded) };
+      return reportUpgrade({ from, to }, { rows, clock, placeOf });
     },
     recordReport: async (plugin, report) => host.objects.recordUpgrade(plugin, report),
     write: async (manifest, ref, by) =>

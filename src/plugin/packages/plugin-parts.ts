@@ -1,0 +1,27 @@
+import type { LoadedPlugin } from '../load/load-plugin.ts';
+
+/** What a version of a plugin consists of, as far as its users see it. */
+export type PluginParts = {
+  /** The kinds of the types. */
+  readonly types: readonly string[];
+  /** The numbers of roles, of other shipped objects, of routes with sockets, and of reconcilers. */
+  readonly roles: number;
+  readonly objects: number;
+  readonly routes: number;
+  readonly reconcilers: number;
+  /** Whether the plugin adds a front end to the console. */
+  readonly pages: boolean;
+};
+
+export function partsOf({ types, objects, definition, frontEnd }: LoadedPlugin): PluginParts {
+  const { routes, sockets, reconcilers } = definition;
+  const roles = objects.filter(({ kind }) => kind === 'Role').length;
+  return {
+    types: [...new Set(types.map(({ kind }) => kind))],
+    roles,
+    objects: objects.length - roles,
+    routes: routes.length + sockets.length,
+    reconcilers: reconcilers.length,
+    pages: frontEnd?.ok === true,
+  };
+}
