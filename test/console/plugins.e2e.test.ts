@@ -74,12 +74,14 @@ test('a plugin is installed, tried, checked before an upgrade, read and uninstal
     await page.getByRole('button', { name: 'Install plugin' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Package').setInputFiles(notes('1.0.0'));
-    await dialog.getByText('No type, index or stored object is affected.').waitFor();
+    await dialog.getByText('It has 1 type (Note) and 1 route.').waitFor();
+    await dialog.getByText('No stored object and no index changes.').waitFor();
     await checkLook(t, page);
     await picture('plugin-install');
     await dialog.getByRole('button', { name: 'Install plugin' }).click();
     await page.getByRole('heading', { level: 1, name: 'Notes' }).waitFor();
     await page.getByText('Notes 1.0.0 is installed').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Plugins', exact: true }).waitFor();
     await page.getByText('Started', { exact: true }).waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Note', exact: true }).waitFor();
     await checkLook(t, page);
@@ -146,6 +148,7 @@ test('a file that is no package is refused with the reason, in Chinese on a narr
     await picture('plugin-refused-320-zh');
     await page.keyboard.press('Escape');
     await page.goto('/console/plugins/content');
+    await page.getByRole('link', { name: 'post-author' }).waitFor();
     await page.getByRole('link', { name: 'Post', exact: true }).waitFor();
     t.ok(await isWithinWidth(page));
     await picture('plugin-320-zh');

@@ -27,6 +27,14 @@ export type MigrationProgress = {
 export type UpgradeReport = {
   readonly from?: string;
   readonly to?: string;
+  readonly parts?: {
+    readonly types: readonly string[];
+    readonly roles: number;
+    readonly objects: number;
+    readonly routes: number;
+    readonly reconcilers: number;
+    readonly pages: boolean;
+  };
   readonly removedTypes?: readonly { readonly type: string; readonly objects: number }[];
   readonly removedVersions?: readonly { readonly type: string; readonly version: string }[];
   readonly indexes?: readonly { readonly type: string; readonly name: string; readonly change: string }[];

@@ -153,7 +153,7 @@ async function installAPlugin(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Install plugin' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Package').setInputFiles(notes());
-  await dialog.getByText('No type, index or stored object is affected.').waitFor();
+  await dialog.getByText('No stored object and no index changes.').waitFor();
   await dialog.getByRole('button', { name: 'Install plugin' }).click();
   await page.getByText('Notes 1.0.0 is installed').waitFor();
   const types = page.getByRole('navigation', { name: 'Pages and types' });

@@ -49,7 +49,7 @@ test('a package is dropped, checked, tried, corrected by its log, and upgraded',
     await dialog.getByText('The server refuses this package').waitFor();
     await dialog.getByRole('button', { name: 'Choose another' }).click();
     await drop(page, 'greeter.tgz', greeter('1.0.0', route("log.error('no name'); throw new Error('who?');")));
-    await dialog.getByText('No type, index or stored object is affected.').waitFor();
+    await dialog.getByText('No stored object and no index changes.').waitFor();
     await dialog.getByRole('button', { name: 'Install plugin' }).click();
     await page.getByText('Greeter 1.0.0 is installed').waitFor();
 
@@ -62,7 +62,7 @@ test('a package is dropped, checked, tried, corrected by its log, and upgraded',
 
     await page.getByRole('button', { name: 'Upgrade' }).click();
     await drop(page, 'greeter.tgz', greeter('1.0.1', route("return { body: { greeting: 'hello' } };")));
-    await dialog.getByText('No type, index or stored object is affected.').waitFor();
+    await dialog.getByText('No stored object and no index changes.').waitFor();
     await dialog.getByRole('button', { name: 'Upgrade', exact: true }).click();
     await page.getByRole('heading', { level: 1 }).getByText('1.0.1').waitFor();
     await page.getByRole('link', { name: 'Routes' }).click();
