@@ -53,7 +53,10 @@ export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({
     { name: 'roleRef.name' },
     { name: 'subjects.name', multi: true, indexFunc: (object) => object.subjects.map(({ name }) => name) },
   ],
-  printerColumns: [{ name: 'Role', type: 'string', pointer: '/roleRef/name' }],
+  printerColumns: [
+    { name: 'Role', type: 'string', pointer: '/roleRef/name' },
+    { name: 'User', type: 'string', pointer: '/subjects/0/name', description: 'The first user of the binding.' },
+  ],
 });
 
 export const roleBindingStrategy: Strategy = {

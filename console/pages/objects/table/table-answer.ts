@@ -12,6 +12,11 @@ export type Column = {
   readonly priority: number;
 };
 
+/** Returns whether a column has numbers, which are aligned at their ends. */
+export function isNumeric({ type }: Column): boolean {
+  return type === 'integer' || type === 'number';
+}
+
 export type Row = {
   readonly cells: readonly Cell[];
   readonly object: { readonly metadata: ObjectMetadata };
