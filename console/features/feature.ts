@@ -95,6 +95,9 @@ export type LogInMethod = {
   readonly component: LazyComponent;
 };
 
+/** A type with pages of its own. `createAt` is the address of the page that creates its objects, in place of a form. */
+export type CoveredType = TypeSelector & { readonly createAt?: string };
+
 /** The contribution of one folder of `pages/`, or of a plugin. */
 export type Feature = {
   readonly routes?: readonly RouteRecordRaw[];
@@ -104,6 +107,8 @@ export type Feature = {
   readonly objectActions?: readonly ObjectAction[];
   /** The groups of the types may contain `${domain}`. */
   readonly objectPages?: readonly ConsoleObjectPages[];
+  /** The types whose objects are on pages of the feature. The sidebar lists them under “More types”. */
+  readonly coveredTypes?: (domain: string) => readonly CoveredType[];
   readonly tableColumns?: readonly TableColumn[];
   readonly homeCards?: readonly HomeCard[];
   readonly profileSections?: readonly ProfileSection[];

@@ -1,7 +1,7 @@
 import type { ConsoleObjectPages, TypeSelector } from 'ledgerplane/console-kit';
 import { computed, shallowReactive, type ComputedRef } from 'vue';
 
-import type { Feature, LazyComponent, MenuLink, TableColumn } from './feature.ts';
+import type { CoveredType, Feature, LazyComponent, MenuLink, TableColumn } from './feature.ts';
 import { withDomain } from './with-domain.ts';
 
 /** Every `feature.ts` in a folder of `pages/` is a part of the console; no list names them. */
@@ -58,6 +58,16 @@ export function objectPageOf(
   domain: string,
 ): LazyComponent | undefined {
   return objectPages.value.find((each) => isOf(inDomain(each.type, domain), type) && each[page] !== undefined)?.[page];
+}
+
+/** Returns the types whose objects are on pages of their own. */
+export function coveredTypesOf(domain: string): readonly CoveredType[] {
+  return features.value.flatMap(({ coveredTypes }) => coveredTypes?.(domain) ?? []);
+}
+
+/** Returns the address of the page that creates objects of a type, in place of the generated form. */
+export function createPageOf(type: TypeSelector, domain: string): string | undefined {
+  return coveredTypesOf(domain).find((each) => isOf(each, type))?.createAt;
 }
 
 /** Returns the columns that plugins add to the table of a type. */

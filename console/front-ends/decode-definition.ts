@@ -1,4 +1,4 @@
-import type { ConsoleDefinition } from 'ledgerplane/console-kit';
+import type { ConsoleDefinition, TypeSelector } from 'ledgerplane/console-kit';
 
 /** The most parts of each kind, and of the levels of messages. A mistake in a loop must not stop the page. */
 const partsMax = 200;
@@ -83,6 +83,7 @@ const definition = object({
       }),
     ),
   ),
+  coveredTypes: optional(loader),
   tableColumns: optional(list(object({ ...guarded, type, name, title: text, text: loader }))),
   homeCards: optional(
     list(object({ ...guarded, ...ordered, name, width: optional(oneOf('wide')), component: loader })),
@@ -109,6 +110,20 @@ function messages(value: unknown): string | undefined {
     if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+/** Returns the types that a function of a front end returns; none if it fails or returns something else. */
+export function decodeTypes(read: () => unknown): readonly TypeSelector[] {
+  try {
+    const value = read();
+    return isTypes(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+function isTypes(value: unknown): value is readonly TypeSelector[] {
+  return types(value) === undefined && value !== undefined;
 }
 
 /**

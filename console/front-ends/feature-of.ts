@@ -13,6 +13,7 @@ import { inDomain, isOf } from '../features/features.ts';
 import type { Feature, TableColumn } from '../features/feature.ts';
 import { withDomain } from '../features/with-domain.ts';
 import { addressOf } from './addresses.ts';
+import { decodeTypes } from './decode-definition.ts';
 import { messageKey } from './plugin-context.ts';
 import { pluginPart } from './plugin-part.ts';
 
@@ -53,6 +54,7 @@ export function featureOf(plugin: Console['plugin'], definition: ConsoleDefiniti
       overview: maybe(overview),
       edit: maybe(edit),
     })),
+    coveredTypes: (covered) => decodeTypes(() => definition.coveredTypes?.(covered)),
     tableColumns: (definition.tableColumns ?? []).map((column) => ({
       ...columnOf(name, column),
       type: inDomain(column.type, domain),

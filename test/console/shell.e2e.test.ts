@@ -31,6 +31,40 @@ test('the sidebar has the types that the user may list', withBrowser, async (t) 
   });
 });
 
+test('a type with a page of its own is under More types, which the browser keeps open', withBrowser, async (t) => {
+  await stage.visit(t, {}, async ({ page, open, picture }) => {
+    await open('/');
+    const sides = page.getByRole('navigation', { name: 'Pages and types' });
+    await sides.getByRole('link', { name: 'Posts', exact: true }).waitFor();
+    await sides.getByRole('heading', { name: 'Content' }).waitFor();
+    await sides.getByRole('heading', { name: 'Example' }).waitFor();
+    await sides.getByRole('link', { name: 'Widget' }).waitFor();
+    const more = sides.getByRole('button', { name: 'More types' });
+    t.equal(await more.getAttribute('aria-expanded'), 'false');
+    const kinds = [
+      'Comment',
+      'Event',
+      'PersonalAccessToken',
+      'Plugin',
+      'Post',
+      'Role',
+      'RoleBinding',
+      'Session',
+      'User',
+    ];
+    for (const kind of kinds) t.equal(await sides.getByRole('link', { name: kind, exact: true }).count(), 0, kind);
+    await more.click();
+    for (const kind of kinds) await sides.getByRole('link', { name: kind, exact: true }).waitFor();
+    t.strictSame(await accessibilityProblems(page), []);
+    await picture('sidebar');
+    await page.reload();
+    await sides.getByRole('link', { name: 'RoleBinding' }).waitFor();
+    await more.click();
+    await open('/objects/-/v1alpha1/roles');
+    await sides.getByRole('link', { name: 'Role', exact: true }).waitFor();
+  });
+});
+
 test('the files of the tables load before a table is opened', withBrowser, async (t) => {
   await stage.visit(t, {}, async ({ page, open }) => {
     const loaded = page.waitForResponse(/\/assets\/objects-page-.*\.js$/u);

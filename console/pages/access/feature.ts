@@ -38,4 +38,5 @@ export default defineFeature({
       meta: { title: 'access.role', permissions: ofRoles },
     },
   ],
+  coveredTypes: () => ['users', 'roles', 'rolebindings'].map((plural) => ({ group: '', plural })),
 });

@@ -53,4 +53,5 @@ export default defineFeature({
       component: async () => import('./history/history-tab.vue'),
     },
   ],
+  coveredTypes: (domain) => [{ group: `audit.${domain}`, plural: 'events' }],
 });

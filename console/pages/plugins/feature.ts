@@ -19,4 +19,5 @@ export default defineFeature({
       meta: { title: 'plugins.title', permissions },
     },
   ],
+  coveredTypes: (domain) => [{ group: `plugin.${domain}`, plural: 'plugins', createAt: '/plugins' }],
 });

@@ -15,4 +15,9 @@ export default defineFeature({
     { name: 'sessions', order: 30, component: async () => import('./sessions-section.vue') },
     { name: 'tokens', order: 40, component: async () => import('./tokens-section.vue') },
   ],
+  coveredTypes: () => [
+    { group: '', plural: 'sessions' },
+    // Only the profile shows the secret of a new token.
+    { group: '', plural: 'personalaccesstokens', createAt: '/profile' },
+  ],
 });

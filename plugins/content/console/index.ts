@@ -68,6 +68,7 @@ export default defineConsole({
       meta: { title: 'reading.title', permissions: ['plugin:content:public:view'] },
     },
   ],
+  coveredTypes: (domain) => ['posts', 'comments'].map((plural) => ({ group: `content.${domain}`, plural })),
   homeCards: [
     {
       name: 'waiting',

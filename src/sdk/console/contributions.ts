@@ -136,6 +136,11 @@ export type ConsoleDefinition = {
   readonly objectTabs?: readonly ConsoleObjectTab[] | undefined;
   readonly objectActions?: readonly ConsoleObjectAction[] | undefined;
   readonly objectPages?: readonly ConsoleObjectPages[] | undefined;
+  /**
+   * Returns the types whose objects are on pages of the front end. The sidebar lists them under “More types”. The
+   * domain is that of the platform's groups, for example `svc.run`.
+   */
+  readonly coveredTypes?: ((domain: string) => readonly TypeSelector[]) | undefined;
   readonly tableColumns?: readonly ConsoleTableColumn[] | undefined;
   readonly homeCards?: readonly ConsoleHomeCard[] | undefined;
   /** Messages by language, such as `en` and `zh`. If a language lacks a text, the text of `en` is shown. */

@@ -2,7 +2,10 @@ import { test } from 'tap';
 
 import { importConsoleModule } from '../support/console-module.ts';
 
-type Decode = { readonly decodeDefinition: (module: unknown) => unknown };
+type Decode = {
+  readonly decodeDefinition: (module: unknown) => unknown;
+  readonly decodeTypes: (read: () => unknown) => unknown;
+};
 type Filled = { readonly [key: string]: ((context: object) => string) | Filled };
 type Messages = { readonly filledMessages: (messages: object, language: string) => Filled };
 
@@ -18,6 +21,7 @@ test('a definition is accepted as it is, with members that a later kit may have'
     objectTabs: [{ name: 'a-1', title: 'a', types: [{ group: '', plural: 'as' }], component }],
     objectActions: [{ name: 'a', title: 'a', component }],
     objectPages: [{ type: { group: 'g', plural: 'as' }, list: component }],
+    coveredTypes: () => [],
     tableColumns: [{ type: { group: 'g', plural: 'as' }, name: 'a', title: 'a', text: String }],
     homeCards: [{ name: 'a', width: 'wide', component }],
     messages: { en: { a: 'A', b: { c: 'C' } }, zh: {} },
@@ -25,6 +29,26 @@ test('a definition is accepted as it is, with members that a later kit may have'
   };
   t.equal(decodeDefinition({ default: whole }), whole);
   t.strictSame(decodeDefinition({ default: {} }), {});
+});
+
+test('covered types that are no list of types count as none', async (t) => {
+  const { decodeTypes } = await importConsoleModule<Decode>('front-ends/decode-definition.ts');
+  const types = [{ group: 'g', plural: 'as' }];
+  t.strictSame(
+    decodeTypes(() => types),
+    types,
+  );
+  for (const wrong of [undefined, 'as', [7], [{ plural: 'as' }]])
+    t.strictSame(
+      decodeTypes(() => wrong),
+      [],
+    );
+  t.strictSame(
+    decodeTypes(() => {
+      throw new Error('no');
+    }),
+    [],
+  );
 });
 
 test('an invalid definition is refused with the name of the member', async (t) => {
