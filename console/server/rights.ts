@@ -13,16 +13,19 @@ export type Rule = {
 export type Rights = {
   /** The names of the roles that are bound to the user. */
   readonly roles: readonly string[];
+  /** The roles' names for people, by name. */
+  readonly roleTitles: ReadonlyMap<string, string>;
   readonly uiPermissions: readonly string[];
   readonly rules: readonly Rule[];
   /** The entity tag of the response. */
   readonly tag?: string | undefined;
 };
 
-export const noRights: Rights = { roles: [], uiPermissions: [], rules: [] };
+export const noRights: Rights = { roles: [], roleTitles: new Map(), uiPermissions: [], rules: [] };
 
+type RoleMetadata = { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
 type PermissionsAnswer = {
-  readonly roles: readonly { readonly metadata: { readonly name: string } }[];
+  readonly roles: readonly { readonly metadata: RoleMetadata }[];
   readonly permissions: readonly { readonly rules?: readonly Rule[] }[];
   readonly uiPermissions: readonly string[];
 };
@@ -48,8 +51,13 @@ export async function readRights(
   const changed = await client.requestChanged<PermissionsAnswer>(path, { signal, known, query: { wait: waitSeconds } });
   if (changed === undefined) return undefined;
   const { value, tag } = changed;
+  const titleOf = ({ name, annotations }: RoleMetadata): string => {
+    const title = annotations?.[`rbac.authorization.${domain}/display-name`] ?? '';
+    return title === '' ? name : title;
+  };
   return {
     roles: value.roles.map(({ metadata: { name } }) => name),
+    roleTitles: new Map(value.roles.map(({ metadata }) => [metadata.name, titleOf(metadata)])),
     uiPermissions: value.uiPermissions,
     rules: value.permissions.flatMap(({ rules }) => rules ?? []),
     tag,
@@ -59,16 +67,18 @@ export async function readRights(
 /** A request for objects of a type. */
 export type Intent = {
   readonly verb: string;
-  readonly type: TypeName;
+  /** `verbs`: the verbs that the server serves for the type, if they are known. */
+  readonly type: TypeName & { readonly verbs?: readonly string[] };
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
 };
 
 /**
- * Returns whether the rules allow a request. Use the result only to show or hide an element, because the server decides
+ * Returns whether the server serves a request, and the rules allow it. Use the result only to show or hide an element, because the server decides
  * each request itself. A rule for `<plugin>/<plural>` counts as a rule for `<plural>`.
  */
 export function mayRequest(rules: readonly Rule[], { verb, type, name, subresource }: Intent): boolean {
+  if (subresource === undefined && type.verbs?.includes(verb) === false) return false;
   return rules.some(
     ({ apiGroups = [], resources = [], resourceNames, verbs }) =>
       includes(verbs, verb) &&

@@ -11,6 +11,7 @@ export default defineFeature({
   ],
   profileSections: [
     { name: 'account', order: 10, component: async () => import('./account-section.vue') },
+    { name: 'roles', order: 15, component: async () => import('./roles-section.vue') },
     { name: 'password', order: 20, component: async () => import('./password-section.vue') },
     { name: 'sessions', order: 30, component: async () => import('./sessions-section.vue') },
     { name: 'tokens', order: 40, component: async () => import('./tokens-section.vue') },
