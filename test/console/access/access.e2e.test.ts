@@ -90,7 +90,7 @@ test('a role manager creates a user, sees why something is forbidden, and allows
     await picture('access-allowed');
 
     await page.goto('/console/access/roles/post-reader');
-    await page.getByRole('button', { name: 'Take the role from jane' }).click();
+    await page.getByRole('button', { name: 'Take away the role from jane' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Take away' }).click();
     await page.getByText('Nobody has this role directly.').waitFor();
     t.equal(await statusOf('jane', password, posts), 403);
@@ -110,7 +110,7 @@ test('a role is given to a known user, and to an unknown name only if that is co
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Give', exact: true }).click();
     await page.getByText('lena has the role Author now.').waitFor();
-    await page.getByRole('button', { name: 'Take the role from lena' }).waitFor();
+    await page.getByRole('button', { name: 'Take away the role from lena' }).waitFor();
 
     await field.fill('nosuch');
     await page.keyboard.press('Enter');
@@ -121,7 +121,7 @@ test('a role is given to a known user, and to an unknown name only if that is co
     t.match(await bindings.json(), { items: [] });
     await page.getByLabel('Give the role to the user who gets this name later').check();
     await page.getByRole('button', { name: 'Give', exact: true }).click();
-    await page.getByRole('button', { name: 'Take the role from nosuch' }).waitFor();
+    await page.getByRole('button', { name: 'Take away the role from nosuch' }).waitFor();
   });
 });
 
