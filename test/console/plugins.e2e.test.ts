@@ -148,7 +148,7 @@ test('a file that is no package is refused with the reason, in Chinese on a narr
     await picture('plugin-refused-320-zh');
     await page.keyboard.press('Escape');
     await page.goto('/console/plugins/content');
-    await page.getByRole('link', { name: 'post-author' }).waitFor();
+    await page.getByRole('link', { name: 'content-posts-view' }).waitFor();
     await page.getByRole('link', { name: 'Post', exact: true }).waitFor();
     t.ok(await isWithinWidth(page));
     await picture('plugin-320-zh');
