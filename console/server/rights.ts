@@ -74,8 +74,8 @@ export type Intent = {
 };
 
 /**
- * Returns whether the server serves a request, and the rules allow it. Use the result only to show or hide an element, because the server decides
- * each request itself. A rule for `<plugin>/<plural>` counts as a rule for `<plural>`.
+ * Returns whether the server serves a request, and the rules allow it. Use the result only to show or hide an element,
+ * because the server decides each request itself. A rule for `<plugin>/<plural>` counts as a rule for `<plural>`.
  */
 export function mayRequest(rules: readonly Rule[], { verb, type, name, subresource }: Intent): boolean {
   if (subresource === undefined && type.verbs?.includes(verb) === false) return false;
