@@ -154,7 +154,7 @@ test('pages are shown by UI permissions, which follow the user’s roles', withB
   await stage.visit(t, { user: 'ann', password: passwordOf('ann') }, async ({ page, open }) => {
     await open('/apps/garden/plots');
     await page.getByRole('heading', { level: 1, name: 'No access' }).waitFor();
-    await page.getByText('plugin:garden:plots:view').waitFor();
+    await page.getByText('plugin:garden:plots:view', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'My plots' }).waitFor();
     t.equal(await page.getByRole('link', { name: 'Plots', exact: true }).count(), 0);
     const path = '/apis/api.console.svc.run/v1alpha1/users/ann/permissions';
