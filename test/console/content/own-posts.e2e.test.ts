@@ -103,6 +103,6 @@ test('a user without a role finds only the own comments at /uc/', withBrowser, a
     await page.getByText('还没有评论').waitFor();
     await checkLook(t, page);
     await open('/uc/content');
-    await page.getByText('plugin:content:own-posts:edit').waitFor();
+    await page.getByText('plugin:content:own-posts:edit', { exact: true }).waitFor();
   });
 });
