@@ -53,7 +53,7 @@ async function follow(
       else if (now() - began < shortestWaitMs) await pause(shortestWaitMs, signal);
     } catch (error) {
       // The page follows again when the session or the connection is back.
-      if (signal.aborted || error instanceof ConnectionError) return;
+      if (error instanceof ConnectionError) return;
       if (error instanceof ClientError && error.status === 401) return;
       await pause(pauseMs, signal);
     }

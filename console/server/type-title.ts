@@ -1,7 +1,7 @@
 import type { TypeName } from 'ledgerplane/client';
 
 /** The part of the page's translations that is used here. */
-type Texts = { readonly t: (key: string) => string; readonly te: (key: string) => boolean };
+type Texts = { t(key: string): string; te(key: string): boolean };
 
 export type NamedType = Pick<TypeName, 'group' | 'plural'> & { readonly kind: string };
 
@@ -10,8 +10,8 @@ export type NamedType = Pick<TypeName, 'group' | 'plural'> & { readonly kind: st
  * of plugins have those of their types, in the message `types.<plural>`; the group of such a type begins with the name
  * of the plugin.
  */
-export function typeTitle({ group, plural, kind }: NamedType, domain: string, { t, te }: Texts): string {
+export function typeTitle({ group, plural, kind }: NamedType, domain: string, texts: Texts): string {
   const isPlatforms = group === '' || group === `audit.${domain}` || group === `plugin.${domain}`;
   const key = isPlatforms ? `server.types.${plural}` : `plugin.${group.split('.', 1)[0] ?? ''}.types.${plural}`;
-  return te(key) ? t(key) : kind;
+  return texts.te(key) ? texts.t(key) : kind;
 }

@@ -68,9 +68,9 @@ export function usePermission(): {
 
 /** Returns a function that returns the name of a type in the language of the page. */
 export function useTypeTitle(): (type: NamedType) => string {
-  const { t, te } = useI18n();
+  const texts = useI18n();
   const server = useServer();
-  return (type) => typeTitle(type, server.platform.domain, { t, te });
+  return (type) => typeTitle(type, server.platform.domain, texts);
 }
 
 /** Returns the types that the page's user may list, by group. */

@@ -53,6 +53,7 @@ export function callsOf(requests: Requests): RemoteCalls {
       const text = await textOf(path, options);
       return text === '' ? undefined : decodeObject<T>(text);
     },
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the type
     requestChanged: async <T>(path: string, { known, signal, query = {} }: ChangedOptions) => {
       const response = await requests.answer(path, { query, ifNoneMatch: known, signal });
       const text = await requests.text(response, signal);

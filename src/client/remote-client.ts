@@ -93,6 +93,7 @@ export type RemoteClient = {
    * Reads a path whose responses have an entity tag. Resolves with the decoded JSON and the tag; with undefined if
    * `known`, the tag of an earlier response, is still the current one.
    */
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the type
   requestChanged<T = unknown>(
     path: string,
     options: CallOptions & { readonly query?: Query; readonly known?: string | undefined },

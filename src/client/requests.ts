@@ -146,8 +146,7 @@ export class Requests {
     // `fetch` sets the type of a form, because the type contains the boundary between the parts.
     if (body !== undefined && !(body instanceof FormData))
       headers['content-type'] = contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : json);
-    if (ifMatch !== undefined) headers['if-match'] = ifMatch;
-    if (ifNoneMatch !== undefined) headers['if-none-match'] = ifNoneMatch;
+    setConditions(headers, { ifMatch, ifNoneMatch });
     if (token !== undefined)
       headers['authorization'] = `Bearer ${checked(typeof token === 'string' ? token : await token())}`;
     if (session?.csrfToken !== undefined && method !== 'GET') headers['x-csrf-token'] = session.csrfToken;
@@ -157,6 +156,14 @@ export class Requests {
 
 function repeatableOf({ method = 'GET' }: Sent): Repeatable {
   return method === 'GET' || method === 'HEAD' ? 'always' : 'unwritten';
+}
+
+function setConditions(
+  headers: Record<string, string>,
+  { ifMatch, ifNoneMatch }: Pick<Sent, 'ifMatch' | 'ifNoneMatch'>,
+): void {
+  if (ifMatch !== undefined) headers['if-match'] = ifMatch;
+  if (ifNoneMatch !== undefined) headers['if-none-match'] = ifNoneMatch;
 }
 
 /** Closes a response that arrives after the abort, because the response is not read. */

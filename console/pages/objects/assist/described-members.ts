@@ -51,8 +51,8 @@ export function membersOf(described: Described, components: Components): readonl
 
 /** Returns the values that the schemas name: those of `enum`, `const` and booleans; the default is first. */
 export function valuesOf(described: Described): readonly unknown[] {
-  const values = described.flatMap(({ schema }) => [
-    ...(Array.isArray(schema['enum']) ? schema['enum'] : []),
+  const values = described.flatMap(({ schema }): readonly unknown[] => [
+    ...unknownsIn(schema['enum']),
     ...(Object.hasOwn(schema, 'const') ? [schema['const']] : []),
     ...(typesIn(schema).includes('boolean') && schema['enum'] === undefined ? [true, false] : []),
     ...(typesIn(schema).includes('null') || schema['nullable'] === true ? [null] : []),
@@ -101,7 +101,7 @@ function below(described: Described, step: string | number): readonly JsonSchema
   return described.flatMap(({ schema }) => {
     if (typeof step === 'number') {
       const { items, prefixItems } = schema;
-      return [items, ...(Array.isArray(prefixItems) ? prefixItems : [])].filter(isSchema);
+      return [items, ...unknownsIn(prefixItems)].filter(isSchema);
     }
     const declared = schemaIn(propertiesOf(schema), step);
     return declared.length > 0 ? declared : [schema['additionalProperties']].filter(isSchema);
@@ -147,6 +147,10 @@ function schemaIn(properties: JsonSchema, name: string): readonly JsonSchema[] {
 
 function typesIn({ type }: JsonSchema): readonly string[] {
   return typeof type === 'string' ? [type] : namesIn(type);
+}
+
+function unknownsIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function isScalar(value: unknown): boolean {

@@ -16,24 +16,23 @@ const tokens = /"(?:[^"\\\n]|\\.)*"?|[{}[\],:]|[^\s{}[\],:"]+/gu;
 export function jsonPlace(text: string, offset: number): TextPlace | undefined {
   const frames: Frame[] = [];
   let found: { readonly place: Omit<TextPlace, 'present' | 'hasColon'>; readonly frame: Frame } | undefined;
-  let hasColon = false;
-  let previous: Token | undefined;
-  for (const token of [...tokensIn(text), endOf(text)]) {
+  const all = [...tokensIn(text), endOf(text)];
+  for (const token of all) {
     if (found === undefined && isReached(token, offset)) {
       const frame = frames.at(-1);
       if (frame === undefined) return undefined;
       found = { frame, place: placeIn(frames, frame, wordAt(token, offset)) };
-      hasColon = token.kind === 'sign' && token.text === ':';
-    } else if (found !== undefined && previous !== undefined && previous.to === found.place.to)
-      hasColon ||= token.text === ':';
+    }
     take(token, frames);
+    // The object is read to its end, for the names of its other members.
     if (found !== undefined && !frames.includes(found.frame)) break;
-    previous = token;
   }
   if (found === undefined) return undefined;
-  const present = new Set(found.frame.keys);
-  if (found.place.kind === 'key') present.delete(found.place.word);
-  return { ...found.place, present, hasColon };
+  const { frame, place } = found;
+  const present = new Set(frame.keys);
+  if (place.kind === 'key') present.delete(place.word);
+  const next = all.find(({ from }) => from >= place.to);
+  return { ...place, present, hasColon: next?.text === ':' };
 }
 
 function* tokensIn(text: string): Generator<Token> {
@@ -70,19 +69,24 @@ function placeIn(
 /** Follows a token: begins and ends objects and arrays, and reads names of members. */
 function take({ kind, text }: Token, frames: Frame[]): void {
   const frame = frames.at(-1);
-  if (kind === 'word') {
-    if (frame?.kind === 'object' && frame.expects === 'key') {
-      frame.at = unquoted(text);
-      frame.keys.push(frame.at);
-    }
-    return;
-  }
-  if (text === '{') frames.push({ kind: 'object', at: '', expects: 'key', keys: [] });
+  if (kind === 'word') name(text, frame);
+  else if (text === '{') frames.push({ kind: 'object', at: '', expects: 'key', keys: [] });
   else if (text === '[') frames.push({ kind: 'array', at: 0, expects: 'value', keys: [] });
   else if (text === '}' || text === ']') frames.pop();
-  else if (frame?.kind === 'object' && text === ':') frame.expects = 'value';
-  else if (frame?.kind === 'object' && text === ',') frame.expects = 'key';
-  else if (typeof frame?.at === 'number' && text === ',') frame.at += 1;
+  else if (frame !== undefined) separate(text, frame);
+}
+
+/** Reads a word, which may be the name of a member. */
+function name(text: string, frame: Frame | undefined): void {
+  if (frame?.kind !== 'object' || frame.expects !== 'key') return;
+  frame.at = unquoted(text);
+  frame.keys.push(frame.at);
+}
+
+/** Follows a colon or a comma. */
+function separate(text: string, frame: Frame): void {
+  if (frame.kind === 'object') frame.expects = text === ':' ? 'value' : 'key';
+  else if (typeof frame.at === 'number' && text === ',') frame.at += 1;
 }
 
 function unquoted(text: string): string {

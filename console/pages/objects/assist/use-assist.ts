@@ -14,16 +14,16 @@ export function useAssist(
   watch(
     [schema, locale],
     async ([wanted], _, onCleanup) => {
-      let isCurrent = true;
+      const leaving = new AbortController();
       onCleanup(() => {
-        isCurrent = false;
+        leaving.abort();
       });
       if (wanted === undefined) {
         assist.value = undefined;
         return;
       }
       const { schemaAssist } = await import('./schema-assist.ts');
-      if (!isCurrent) return;
+      if (leaving.signal.aborted) return;
       assist.value = schemaAssist(wanted, isNew, {
         required: t('objects.assist.required'),
         preset: (value) => t('objects.assist.preset', { value }),

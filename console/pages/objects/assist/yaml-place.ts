@@ -24,23 +24,27 @@ export function yamlPlace(text: string, offset: number): TextPlace | undefined {
   if (line === undefined) return undefined;
   const caret = offset - line.start;
   if (/(?:^|\s)#/u.test(line.text.slice(0, caret))) return undefined;
-  const isValue = line.name !== undefined && caret >= line.valueAt && caret > line.column;
   const column = line.isBlank ? caret : line.column;
-  const around = pathTo(lines, index, line.isBlank && line.dashes.length === 0 ? caret : column);
-  if (around === undefined || (caret < column && !line.isBlank)) return undefined;
-  const word = isValue ? valueWord(line, caret) : nameWord(line, caret, column);
-  if (word === undefined) return undefined;
-  const kind = isValue ? 'value' : line.dashes.length > 0 && line.name === undefined ? 'either' : 'key';
+  const around = pathTo(lines, index, column);
+  if (around === undefined || caret < column) return undefined;
+  const { name } = line;
+  if (name !== undefined && caret >= line.valueAt && caret > column) {
+    const word = valueWord(line, caret);
+    const path = [...around, name];
+    return word && { ...placeOf(line, word), path, kind: 'value', present: new Set(), hasColon: false, column };
+  }
   return {
-    path: isValue ? [...around, line.name ?? ''] : around,
-    kind,
-    from: line.start + word.from,
-    to: line.start + word.to,
-    word: line.text.slice(word.from, word.to).replace(/^["']|["']$/gu, ''),
+    ...placeOf(line, nameWord(line, caret, column)),
+    path: around,
+    kind: line.dashes.length > 0 && name === undefined ? 'either' : 'key',
     present: siblings(lines, index, column),
-    hasColon: !isValue && line.name !== undefined,
+    hasColon: name !== undefined,
     column,
   };
+}
+
+function placeOf({ start, text }: Line, { from, to }: Word): Pick<TextPlace, 'from' | 'to' | 'word'> {
+  return { from: start + from, to: start + to, word: text.slice(from, to).replace(/^["']|["']$/gu, '') };
 }
 
 function linesOf(text: string): readonly Line[] {
@@ -72,13 +76,16 @@ function pathTo(lines: readonly Line[], index: number, column: number): readonly
   const path: (string | number)[] = [];
   let limit = column;
   let isItem = false;
-  for (let at = index; at >= 0; at -= 1) {
-    const line = lines[at];
-    if (line === undefined || (line.isBlank && line.dashes.length === 0)) continue;
-    const isInside = at < index && line.name !== undefined && (line.column < limit || (isItem && line.column <= limit));
-    if (isInside) {
+  for (const [above, line] of lines
+    .slice(0, index + 1)
+    .reverse()
+    .entries()) {
+    if (isEmpty(line)) continue;
+    const { name } = line;
+    const isAround = line.column < limit || (isItem && line.column === limit);
+    if (above > 0 && name !== undefined && isAround) {
       if (/^\s*[|>]/u.test(line.text.slice(line.valueAt))) return undefined;
-      path.unshift(line.name ?? '');
+      path.unshift(name);
       limit = line.column;
       isItem = false;
     }
@@ -92,12 +99,16 @@ function pathTo(lines: readonly Line[], index: number, column: number): readonly
   return path;
 }
 
+function isEmpty({ isBlank, dashes }: Line): boolean {
+  return isBlank && dashes.length === 0;
+}
+
 /** Returns the names of the other members of the object with members at a column. */
 function siblings(lines: readonly Line[], index: number, column: number): ReadonlySet<string> {
   const names = new Set<string>();
   /** Reads lines in one direction, to the line that begins or ends the object. */
   const read = (from: readonly Line[], isBegun: boolean): void => {
-    for (const line of from.filter(({ isBlank, dashes }) => !isBlank || dashes.length > 0)) {
+    for (const line of from.filter((each) => !isEmpty(each))) {
       const isOutside = (line.dashes[0] ?? line.column) < column;
       if (isOutside && isBegun) return;
       if (line.column === column && line.name !== undefined) names.add(line.name);
