@@ -26,6 +26,7 @@ test('roles, modules and types have their names in the language of the page', wi
   await stage.visit(t, { language: 'zh-CN' }, async ({ page, open, picture }) => {
     await open('/access/roles');
     const pages = page.getByRole('navigation').first();
+    await pages.getByRole('button', { name: '更多类型' }).click();
     for (const name of ['用户', '角色', '个人访问令牌', '评论', '文章', 'Widget'])
       await pages.getByRole('link', { name, exact: true }).first().waitFor();
     const list = page.locator('.modules');
@@ -56,6 +57,7 @@ test('roles, modules and types have their names in the language of the page', wi
   );
   await stage.visit(t, {}, async ({ page, open }) => {
     await open('/access/roles');
+    await page.getByRole('button', { name: 'More types' }).click();
     await page.locator('.modules').getByRole('link', { name: 'See the shop' }).waitFor();
     await page.getByRole('navigation').first().getByRole('link', { name: 'PersonalAccessToken' }).waitFor();
   });
