@@ -248,7 +248,8 @@ test('the objects of a new version are checked by its types, before the server h
     },
   });
   const next = shipping('2.0.0', 'label', '{ label: One }');
-  t.equal((await dryRun(server, next, 'links')).status, 200);
+  const dry = await dryRun(server, next, 'links');
+  t.equal(dry.status, 200, JSON.stringify(dry.body));
   t.match(await upgrade(server, 'links', next), { status: 200, body: { status: { phase: 'started' } } });
   t.match(await shown(server, `${linksPath}/one`), { spec: { label: 'One' } });
 });

@@ -36,7 +36,7 @@ test('a visitor without roles has an account, and is told what else there is', w
     }
     await picture('visitor-forbidden');
     const pages = page.getByRole('navigation', { name: 'Pages and types' });
-    t.strictSame(await pages.getByRole('link').allInnerTexts(), ['Home']);
+    t.strictSame(await pages.getByRole('link').allInnerTexts(), ['Home', 'My comments']);
     await pages.getByRole('link', { name: 'Home' }).click();
     await page.getByText('There are no types that you may read').waitFor();
     await page.getByRole('button', { name: /^Account/u }).click();
