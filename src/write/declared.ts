@@ -62,7 +62,8 @@ function mayDecide(
   type: ResourceType,
   registered: ResourceType | undefined,
 ): boolean {
-  if (registered === type) return true;
+  // A type without a declaration is of a package that is checked, and was never registered.
+  if (registered === type || type.declaration === undefined) return true;
   return !isOutdated(declarations, type) && (registered === undefined || hasSameRows(registered, type));
 }
 
