@@ -76,11 +76,15 @@ export class GeneratedApi {
     return root === 'apis' ? this.#registry.reloadingPlugin(group) : undefined;
   }
 
-  /** Returns whether the path will probably be served soon, because its plugin is being reloaded or starts. */
+  /**
+   * Returns whether the path will probably be served soon, because its plugin is being reloaded. A plugin that starts
+   * for the first time may wait for long, for example for another plugin.
+   */
   isReturning(info: ResourceRequest | NonResourceRequest): boolean {
     const place = info.kind === 'resource' ? info : locationOf(info.segments);
     const registration = place && this.registrationAt(place);
-    return registration?.serving === false || this.returningAt(info.segments) !== undefined;
+    if (this.returningAt(info.segments) !== undefined) return true;
+    return registration?.serving === false && this.#registry.wasReloaded(registration.type.plugin);
   }
 
   /** Returns the plugins with types that are not known yet. The set becomes empty shortly after the start. */

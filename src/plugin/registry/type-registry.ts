@@ -22,6 +22,8 @@ export class TypeRegistry {
   /** The plugins with types that are not known yet. */
   readonly #expected = new Set<string>();
   readonly #listeners = new Set<(registration: Registration, change: 'registered' | 'serving' | 'removed') => void>();
+  /** The plugins that were reloaded since the start of the process. */
+  readonly #reloaded = new Set<string>();
   readonly #reloadListeners = new Set<() => void>();
 
   register(type: ResourceType): Registered {
@@ -53,6 +55,7 @@ export class TypeRegistry {
    */
   markReloading(plugin: string, groups: Iterable<string>): void {
     for (const group of groups) this.#reloading.set(group, plugin);
+    this.#reloaded.add(plugin);
     this.#notifyReloads();
   }
 
@@ -67,6 +70,11 @@ export class TypeRegistry {
   /** Returns the plugin that is being reloaded and has this API group. */
   reloadingPlugin(group: string): string | undefined {
     return this.#reloading.get(group);
+  }
+
+  /** Returns whether the plugin's files were loaded again since the start of the process, or are now. */
+  wasReloaded(plugin: string): boolean {
+    return this.#reloaded.has(plugin);
   }
 
   /** Records, until `markKnown`, that an unknown type may belong to this plugin. */
