@@ -1,5 +1,7 @@
 import type { RemoteClient, TypeName } from 'ledgerplane/client';
 
+import { roleText, type RoleMetadata } from './role-names.ts';
+
 /** A rule of a role, as the server shows it. */
 export type Rule = {
   readonly apiGroups?: readonly string[];
@@ -13,17 +15,16 @@ export type Rule = {
 export type Rights = {
   /** The names of the roles that are bound to the user. */
   readonly roles: readonly string[];
-  /** The roles' names for people, by name. */
-  readonly roleTitles: ReadonlyMap<string, string>;
+  /** Returns a role's name for people. */
+  readonly titleOfRole: (name: string, language: string) => string;
   readonly uiPermissions: readonly string[];
   readonly rules: readonly Rule[];
   /** The entity tag of the response. */
   readonly tag?: string | undefined;
 };
 
-export const noRights: Rights = { roles: [], roleTitles: new Map(), uiPermissions: [], rules: [] };
+export const noRights: Rights = { roles: [], titleOfRole: (name) => name, uiPermissions: [], rules: [] };
 
-type RoleMetadata = { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
 type PermissionsAnswer = {
   readonly roles: readonly { readonly metadata: RoleMetadata }[];
   readonly permissions: readonly { readonly rules?: readonly Rule[] }[];
@@ -51,13 +52,12 @@ export async function readRights(
   const changed = await client.requestChanged<PermissionsAnswer>(path, { signal, known, query: { wait: waitSeconds } });
   if (changed === undefined) return undefined;
   const { value, tag } = changed;
-  const titleOf = ({ name, annotations }: RoleMetadata): string => {
-    const title = annotations?.[`rbac.authorization.${domain}/display-name`] ?? '';
-    return title === '' ? name : title;
-  };
+  const roles = new Map(value.roles.map(({ metadata }) => [metadata.name, metadata]));
+  const titleOfRole = (name: string, language: string): string =>
+    roleText(roles.get(name) ?? { name }, 'display-name', { domain, language }) || name;
   return {
-    roles: value.roles.map(({ metadata: { name } }) => name),
-    roleTitles: new Map(value.roles.map(({ metadata }) => [metadata.name, titleOf(metadata)])),
+    roles: [...roles.keys()],
+    titleOfRole,
     uiPermissions: value.uiPermissions,
     rules: value.permissions.flatMap(({ rules }) => rules ?? []),
     tag,

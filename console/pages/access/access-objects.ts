@@ -1,6 +1,7 @@
 import type { ObjectMetadata, TypeName } from 'ledgerplane/client';
 
 import type { Rule } from '../../server/rights.ts';
+import { annotationKey, roleText } from '../../server/role-names.ts';
 
 export const usersType: TypeName = { group: '', version: 'v1alpha1', plural: 'users' };
 export const rolesType: TypeName = { group: '', version: 'v1alpha1', plural: 'roles' };
@@ -59,19 +60,10 @@ export const superRole = 'super-role';
 /** The prefix of users of the identity provider, who have no User object. */
 export const providerPrefix = 'oidc:';
 
-export function annotationKey(domain: string, name: string): string {
-  return `rbac.authorization.${domain}/${name}`;
-}
-
-/** Returns the key of the annotation with a role's text in another language: `display-name.zh`. */
-export function translatedKey(key: string, language: string): string {
-  return `${key}.${language}`;
-}
-
 export function roleOf(object: RoleObject, domain: string, language: string): Role {
   const { name, labels = {}, annotations = {} } = object.metadata;
   const text = (key: string): string => annotations[annotationKey(domain, key)] ?? '';
-  const translated = (key: string): string => text(translatedKey(key, language)) || text(key);
+  const translated = (key: string): string => roleText(object.metadata, key, { domain, language });
   const prefix = annotationKey(domain, 'aggregate-to-');
   return {
     name,

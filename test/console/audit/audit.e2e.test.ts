@@ -39,6 +39,7 @@ test('the addresses of events among the objects lead to the pages of events', wi
   await stage.visit(t, {}, async ({ page, open }) => {
     await open('/');
     const types = page.getByRole('navigation', { name: 'Pages and types' });
+    await types.getByRole('button', { name: 'More types' }).click();
     await types.getByRole('link', { name: 'Event', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Audit' }).waitFor();
     await page.getByRole('list', { name: 'Events' }).getByText('addressed').waitFor();

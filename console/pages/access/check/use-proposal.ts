@@ -1,7 +1,8 @@
 import { computed, type ComputedRef } from 'vue';
 
 import { useServer } from '../../../server/use-server.ts';
-import { annotationKey, roleWith, rolesType, type Binding, type RoleMap } from '../access-objects.ts';
+import { annotationKey } from '../../../server/role-names.ts';
+import { roleWith, rolesType, type Binding, type RoleMap } from '../access-objects.ts';
 import { giveRole, takeRole } from '../bindings.ts';
 import { ofUsers, useBindings } from '../use-access.ts';
 import type { CheckAddress } from './check-address.ts';
