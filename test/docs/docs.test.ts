@@ -201,6 +201,7 @@ const limits = {
 
 /** The rows of docs/api.md's table of limits, by the constant that holds each. */
 const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
+  'requests that wait for a change of permissions': 'permissionWaitsPerUserMax',
   body: 'requestBodyBytesMax',
   'body of YAML': 'yamlBodyBytesMax',
   'body of protobuf': 'protobufBodyBytesMax',

@@ -5,8 +5,8 @@ import { link } from './link.ts';
 const atOnce = 8;
 
 /**
- * The schema of a request. It checks only the slug of each link, and the type Link checks the other members, so that
- * one invalid link does not make the whole import fail.
+ * The schema of a request, which checks only the slug of each link. The type Link checks the other members, so that one
+ * invalid link does not make the whole import fail.
  */
 const importBody = {
   type: 'object',
