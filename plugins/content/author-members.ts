@@ -5,7 +5,7 @@ import type { Post } from './post.ts';
 export const editorialMembers = ['visible', 'deleted', 'pinned', 'priority', 'releaseSnapshot'] as const;
 
 /**
- * The values that mean the same as a missing member. If the stored post lacks a member, an author may send this value.
+ * The values that are equivalent to a missing member. If the stored post lacks a member, an author may send this value.
  */
 const neutral: Required<Pick<Post['spec'], (typeof editorialMembers)[number]>> = {
   visible: 'PUBLIC',

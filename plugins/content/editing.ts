@@ -21,8 +21,9 @@ const readVersion = {
 } as const;
 
 /**
- * Declares the routes by which editors publish posts of all authors, at the time of the server. The body names the
- * version that the editor has read, so that nobody publishes a text that they have not seen.
+ * Declares the routes with which editors publish and unpublish the posts of all authors. The publication time is the
+ * server's time. The body contains the version that the editor has read, so that an editor cannot publish an unread
+ * text.
  */
 export function editing(domain: string): ControllerDeclaration {
   const type = post(domain);

@@ -55,7 +55,7 @@ function declared(domain: string) {
       // kubectl cannot display a `date` in the future, so this column is not a `date`.
       { name: 'Published At', type: 'string', format: 'date-time', pointer: '/spec/publishTime', priority: 1 },
       { name: 'Comments', type: 'integer', pointer: '/status/comments', priority: 1 },
-      // With these, a list of posts in the console needs no texts.
+      // The console shows these columns in lists of posts, without reading the texts.
       { name: 'Submitted', type: 'boolean', pointer: '/spec/submitted', priority: 1 },
       { name: 'Deleted', type: 'boolean', pointer: '/spec/deleted', priority: 1 },
       { name: 'Visible', type: 'string', pointer: '/spec/visible', priority: 1 },

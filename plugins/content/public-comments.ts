@@ -73,7 +73,7 @@ async function listApproved(types: Types, request: RouteRequest): Promise<RouteR
 
 async function submit(types: Types, request: RouteRequest & NewComment): Promise<RouteResponse> {
   const { body, user, pluginClient } = request;
-  // All visitors have the same user name, so a comment of a visitor would not identify its author.
+  // All visitors have the same user name, so a comment of a visitor would have no identifiable author.
   if (user.name === visitor) throw new ClientError('log in to comment', { reason: 'Forbidden', status: 403 });
   const about = await published(types, request);
   if (about.spec.allowComment === false)

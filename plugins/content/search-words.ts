@@ -1,8 +1,8 @@
-/** One object has at most 256 values in an index. */
+/** The maximum number of words of one object, below the platform's limit of 256 values in an index. */
 const wordsMax = 200;
 const wordLengthMax = 40;
 
-/** The text from a character of a script without spaces is indexed up to this length. */
+/** The maximum length, in characters, of an indexed word in a script without spaces. */
 const runLengthMax = 12;
 const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
 const word = new RegExp(`[${unspaced}]+|(?:(?![${unspaced}])[\\p{L}\\p{N}])+`, 'gu');

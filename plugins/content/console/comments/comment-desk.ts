@@ -18,7 +18,7 @@ export type Comment = {
   };
 };
 
-/** The routes of moderators that set each state. */
+/** The action of the moderation routes that sets each state. */
 const actions: Readonly<Record<CommentState, string>> = { pending: 'unapprove', approved: 'approve', spam: 'spam' };
 
 export type CommentDesk = {
@@ -31,7 +31,10 @@ export type CommentDesk = {
   readonly remove: (comment: Comment) => Promise<void>;
 };
 
-/** Where comments are read and judged: the routes of moderators, or the API of the type for those who manage it. */
+/**
+ * Returns the calls for comments. They use the moderation routes if the user may moderate, otherwise the API of the
+ * type.
+ */
 export function useCommentDesk(): CommentDesk {
   const { client, domain } = useConsole();
   const { may } = usePermission();
@@ -62,14 +65,14 @@ export function useCommentDesk(): CommentDesk {
   };
 }
 
-/** The colours of the states' badges. */
+/** The badge colour of each state. */
 export const stateTones = { pending: 'neutral', approved: 'good', spam: 'bad' } as const;
 
 export type OwnCommentDesk = Pick<CommentDesk, 'type' | 'remove'> & {
   readonly list: (query: ListQuery<CommentState | 'all'>, signal: AbortSignal) => Promise<ListPage<Comment>>;
 };
 
-/** Where users read and withdraw their own comments, as all users may. */
+/** Returns the calls for the user's own comments. Every authenticated user has the rights for these calls. */
 export function useOwnCommentDesk(): OwnCommentDesk {
   const { client, domain } = useConsole();
   const type = { group: `uc.api.content.${domain}`, version: 'v1alpha1', plural: 'comments' };
@@ -97,7 +100,7 @@ function selectorOf(post: string): readonly string[] {
   return post === '' ? [] : [`spec.post=${escaped(post)}`];
 }
 
-/** Returns a value as selectors write it. */
+/** Escapes a value for a field selector. */
 export function escaped(value: string): string {
   return value.replaceAll(/[\\,=() \t\r\n]/gu, String.raw`\$&`);
 }

@@ -10,7 +10,10 @@ import { escaped } from './comment-desk.ts';
 
 type Published = { readonly items: readonly { readonly name: string; readonly title: string }[] };
 
-/** Returns the titles of posts by their names: of all posts if the user may list them, otherwise of published ones. */
+/**
+ * Returns the titles of the named posts, by name. A user without the right to list posts gets only the titles of
+ * published posts.
+ */
 export function useTitles(posts: ComputedRef<readonly string[]>): ComputedRef<ReadonlyMap<string, string>> {
   const { client, domain } = useConsole();
   const { may } = usePermission();

@@ -1,6 +1,6 @@
 export type Format = 'bold' | 'italic' | 'heading' | 'link' | 'list' | 'numbers' | 'quote' | 'code';
 
-/** The replacement of a part of a text, and what is selected in the replacement. */
+/** A replacement of the characters from `from` to `to`. `select` is the new selection, relative to `from`. */
 export type Replacement = {
   readonly from: number;
   readonly to: number;
@@ -21,7 +21,10 @@ const before: Partial<Record<Format, (line: number) => string>> = {
   quote: () => '> ',
 };
 
-/** Returns the change of a text that formats its selection in Markdown, or takes the same format back. */
+/**
+ * Returns the replacement that formats the selection in Markdown, or that removes the format from a formatted
+ * selection.
+ */
 export function formatted(text: string, [from, to]: readonly [number, number], format: Format): Replacement {
   const marks = around[format];
   if (marks !== undefined) return enclosed(text.slice(from, to), from, marks);

@@ -1,6 +1,6 @@
 import type { PostDraft } from '../posts/post.ts';
 
-/** A draft that was left without saving it, with the state of the post that it changes. */
+/** An unsaved draft. `base`, `uid` and `version` are the state of the post that the draft changes. */
 export type KeptDraft = {
   readonly draft: PostDraft;
   readonly base: PostDraft;
@@ -9,7 +9,10 @@ export type KeptDraft = {
 };
 
 const keptMax = 20;
-/** Drafts of this module. The storage of the tab also keeps them over a reload, as far as it has room. */
+/**
+ * The kept drafts by key, least recently kept first. `sessionStorage` also keeps each draft for a reload of the page,
+ * unless the storage is full.
+ */
 const kept = new Map<string, KeptDraft>();
 const prefix = 'ledgerplane.content.draft.';
 

@@ -2,24 +2,28 @@ import { diff3Merge } from 'node-diff3';
 
 import { draftMembers, isSame, type PostDraft } from '../posts/post.ts';
 
-/** A member that both sides have changed to different values. */
+/**
+ * A member that the author and another user have changed to different values. `theirs` is the other user's whole draft.
+ */
 export type Conflict = {
   readonly member: (typeof draftMembers)[number];
   readonly theirs: PostDraft;
 };
 
-/** The comparison of longer texts would take too long. */
+/** The maximum number of lines of a text that is merged by lines. A merge of a longer text would block the page. */
 const linesMax = 5_000;
 
 export type Merged = {
-  /** The changes of both sides; at a conflict, the value of `mine`. */
+  /** The merged draft. A member with a conflict has the value of `mine`. */
   readonly draft: PostDraft;
   readonly conflicts: readonly Conflict[];
 };
 
 /**
- * Merges two changed copies of `base`. A member that only one side has changed gets the value of that side. Texts are
- * merged by lines, if the sides have changed different ones. `undecided` are conflicts with earlier states of `theirs`.
+ * Merges two changed copies of `base`. A member that only one side has changed gets the value of that side. If both
+ * sides have changed the text, the changes are merged by lines unless they overlap. `undecided` contains the unresolved
+ * conflicts of earlier merges. Such a member remains a conflict, although `base` already contains the value of
+ * `theirs`.
  */
 export function mergeDrafts(
   base: PostDraft,
@@ -41,7 +45,7 @@ export function mergeDrafts(
   return { draft: { ...mine, ...Object.fromEntries<unknown>(members) }, conflicts };
 }
 
-/** Returns the text with the changes of both sides; undefined if they have changed the same lines. */
+/** Returns the text with the changes of both sides; undefined if the changes overlap or a text is too long. */
 function mergedText(base = '', mine = '', theirs = ''): string | undefined {
   const [original, left, right] = [base, mine, theirs].map((text) => text.split('\n'));
   if (original === undefined || left === undefined || right === undefined) return undefined;

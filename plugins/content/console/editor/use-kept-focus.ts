@@ -2,12 +2,12 @@ import { onBeforeUnmount, onMounted, type ShallowRef } from 'vue';
 
 type Focused = { readonly key: string; readonly place: number; readonly selection: readonly [number, number] };
 
-/** The control that had the focus when its editor was replaced. */
+/** The control that had the focus when its editor was unmounted. `place` is its index among the controls. */
 let left: Focused | undefined;
 
 /**
- * Keeps the focus when the editor of a new post is replaced by that of the written one, so that the author can go on
- * typing. Both have the same controls. `keyOf` returns the name of the post's draft.
+ * Restores the focus and the selection when the editor of a saved post replaces the editor of the new post, so that the
+ * author can continue to type. Both editors have the same controls. `keyOf` returns the key of the post's draft.
  */
 export function useKeptFocus(root: Readonly<ShallowRef<HTMLElement | null>>, keyOf: () => string): void {
   const controls = (): readonly HTMLElement[] => [

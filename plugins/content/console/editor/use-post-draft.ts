@@ -5,12 +5,15 @@ import { draftOf, isSameDraft, slugOf, type Post, type PostDraft } from '../post
 import { forgetDraft, keepDraft, keptDraft } from './kept-drafts.ts';
 import { mergeDrafts, type Conflict } from './merge-drafts.ts';
 
-/** The state of the post that the draft changes; without `uid` and `version` for a new post. */
+/**
+ * The state of the post that the draft changes. For a new post, `uid` and `version` are undefined. `version` is a
+ * `resourceVersion`.
+ */
 type Base = {
   readonly draft: PostDraft;
   readonly uid?: string | undefined;
   readonly version?: string | undefined;
-  /** Grows with each write of the post. */
+  /** The `metadata.version` of the post, which increases with each write; -1 for a new post. */
   readonly count: number;
 };
 
@@ -20,14 +23,14 @@ export type PostDraftState = {
   readonly isChanged: ComputedRef<boolean>;
   readonly conflicts: Readonly<Ref<readonly Conflict[]>>;
   readonly change: (changed: Partial<PostDraft>) => void;
-  /** Takes a newer state of the post. Returns whether it differs from the one that the draft changes. */
+  /** Merges a newer state of the post into the draft. Returns whether the new state has other values than `base`. */
   readonly merge: (theirs: Post) => boolean;
-  /** Takes the chosen values of conflicts, by member. */
+  /** Resolves the conflicts with the chosen sides, by member. */
   readonly settle: (choices: ReadonlyMap<string, ConflictSide>) => void;
-  /** Takes the result of a write of `sent`. What was typed in the meantime stays a change. */
+  /** Records the result of a write of `sent`. Changes that the author made during the write remain unsaved. */
   readonly saved: (post: Post, sent: PostDraft) => void;
   readonly discard: () => void;
-  /** Whether somebody else has saved the post since the draft began. */
+  /** Whether the stored post has other values than `base`, because another user has saved the post. */
   readonly isBehind: ComputedRef<boolean>;
 };
 
@@ -40,10 +43,10 @@ function baseOf(post: Post | undefined): Base {
   return { draft: draftOf(post), uid, version: resourceVersion, count: version };
 }
 
-/** The name under which the draft of a post is kept; that of a new post without `uid`. */
+/** Returns the key of the kept draft, for the post with the uid or, without `uid`, for a new post. */
 type KeyOf = (uid?: string) => string;
 
-/** The draft of a post. It is kept when the page is left or reloaded. */
+/** Creates the state of a post's draft. The draft is kept when the author leaves or reloads the page. */
 export function usePostDraft(post: () => Post | undefined, keyOf: KeyOf): PostDraftState {
   const opened = openingOf(post(), keyOf);
   const base = shallowRef(opened.base);
@@ -70,7 +73,7 @@ export function usePostDraft(post: () => Post | undefined, keyOf: KeyOf): PostDr
     bringIn(base.value.draft, incoming);
     return true;
   };
-  /** Whether a reading began before the last write. */
+  /** Whether `post` was read before the last write. */
   const isOlder = ({ metadata }: Post): boolean => metadata.version < base.value.count;
   const isBehind = computed(() => {
     const now = post();
@@ -104,7 +107,7 @@ export function usePostDraft(post: () => Post | undefined, keyOf: KeyOf): PostDr
   };
 }
 
-/** Returns the kept draft of a post, with the state that it changes; without one, that of the post. */
+/** Returns the kept draft with its base; without a kept draft, the present values of the post. */
 function openingOf(post: Post | undefined, keyOf: KeyOf): { readonly base: Base; readonly draft: PostDraft } {
   const base = baseOf(post);
   const left = keptDraft(keyOf(base.uid));
@@ -113,7 +116,7 @@ function openingOf(post: Post | undefined, keyOf: KeyOf): { readonly base: Base;
   return { base: isSameDraft(changed, base.draft) ? base : { draft: changed, uid, version, count: base.count }, draft };
 }
 
-/** Returns the draft after the choice. Both texts can be kept, one after the other, to join them by hand. */
+/** Returns the draft with the chosen values. `both` appends the other text to the author's text. */
 function settledDraft(
   draft: PostDraft,
   conflicts: readonly Conflict[],
@@ -127,7 +130,7 @@ function settledDraft(
   return { ...draft, ...Object.fromEntries<unknown>(values) };
 }
 
-/** The slug of a new post follows its title, until the author writes another one. */
+/** Applies the change. The slug of a new post follows the title until the author writes another slug. */
 function changedDraft(draft: PostDraft, changed: Partial<PostDraft>, isNew: boolean): PostDraft {
   const follows = isNew && changed.title !== undefined && (draft.slug ?? '') === slugOf(draft.title);
   return { ...draft, ...(follows ? { slug: slugOf(changed.title) } : {}), ...changed };
@@ -135,7 +138,10 @@ function changedDraft(draft: PostDraft, changed: Partial<PostDraft>, isNew: bool
 
 type Sources = [draft: Ref<PostDraft>, base: Ref<Base>, isChanged: ComputedRef<boolean>];
 
-/** Keeps a changed draft while it is typed and when the page is left. The browser asks before it closes the page. */
+/**
+ * Keeps a changed draft while the author types and when the page is left. With unsaved changes, the browser asks before
+ * it closes the page.
+ */
 function useKeeping(keyOf: KeyOf, ...[draft, base, isChanged]: Sources): void {
   let cancel = (): void => undefined;
   const keep = (): void => {

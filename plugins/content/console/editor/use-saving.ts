@@ -11,25 +11,30 @@ export type Action = 'save' | 'publish' | 'unpublish' | 'submit' | 'withdraw' | 
 type Problems = Readonly<Record<string, string>>;
 
 export type Saving = {
-  /** The action that runs. */
+  /** The action in progress. */
   readonly running: Readonly<Ref<Action | undefined>>;
-  /** The problems of members, by their names. */
+  /** The messages about invalid members, by member. */
   readonly problems: ComputedRef<Problems>;
-  /** Resolves with the written post; undefined if nothing was written or a conflict needs a decision. */
+  /** Resolves with the written post; undefined if nothing was written, or if the author must resolve a conflict. */
   readonly run: (action: Action) => Promise<Post | undefined>;
 };
 
-/** A conflict can be one with the plugin's own writes to the same post, so it is tried again. */
+/**
+ * The maximum number of attempts of a write. A conflict may be caused by the plugin's own writes to the post, so a
+ * write is retried after a merge.
+ */
 const attemptsMax = 6;
 
 export type SavingOptions = {
   readonly desk: PostDesk;
-  /** The name of the post; undefined for a new one. */
+  /** The name of the post; undefined for a new post. */
   readonly name: () => string | undefined;
   readonly state: PostDraftState;
 };
 
-/** Saves the draft of a post, and acts on the post. Failures are shown at the members, or as a message. */
+/**
+ * Saves the draft of a post, and runs actions on the post. Shows errors beside the invalid members, or as a message.
+ */
 export function useSaving(options: SavingOptions): Saving {
   const { state } = options;
   const { t } = useMessages();
@@ -71,7 +76,7 @@ export function useSaving(options: SavingOptions): Saving {
   };
 }
 
-/** Returns the saved post; undefined if the author has to choose between two values. */
+/** Returns the saved post; undefined if the author must resolve a conflict. */
 async function save({ desk, name, state }: SavingOptions, onMerged: () => void): Promise<Post | undefined> {
   const known = name();
   const sent = state.draft.value;
@@ -97,7 +102,7 @@ async function save({ desk, name, state }: SavingOptions, onMerged: () => void):
   }
 }
 
-/** Returns the post after the action; undefined if somebody else has changed the text since it was saved. */
+/** Returns the post after the action; undefined if another user has changed the text since the author saved it. */
 async function act(
   { desk, state }: SavingOptions,
   saved: Post,

@@ -1,6 +1,9 @@
 import type { ObjectMetadata } from 'ledgerplane/client';
 
-/** A table has the values of the type's columns, without the texts of the objects. */
+/**
+ * The media type of tables (as for kubectl). A table contains only the values of the type's columns, so that a list
+ * does not transfer the texts of posts.
+ */
 export const asTable = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 
 export type Table = {

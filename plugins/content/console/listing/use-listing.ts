@@ -7,12 +7,12 @@ import { useChanges } from '../live/use-changes.ts';
 
 export const pageSize = 20;
 
-/** What a list shows. The address of its page has all of it. */
+/** The selection of a list. All members but `size` are in the address of the list's page. */
 export type ListQuery<State extends string> = {
   readonly state: State;
-  /** Words, or the name of a post, by which the list is narrowed; empty without one. */
+  /** The words to search for, or the name of a post; empty for a list without a filter. */
   readonly filter: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly page: number;
   readonly size?: number;
 };
@@ -20,11 +20,11 @@ export type ListQuery<State extends string> = {
 export type ListPage<Item> = { readonly items: readonly Item[]; readonly total: number };
 
 type Options<State extends string, Item> = {
-  /** The address of the list. */
+  /** The path of the list's page. */
   readonly root: string;
-  /** The first one is shown if the address names none. */
+  /** The states of the tabs. The first state applies if the address contains no state. */
   readonly states: readonly [State, ...State[]];
-  /** The name of the filter in the address. */
+  /** The name of the query parameter with the filter. */
   readonly parameter: string;
   readonly key: readonly string[];
   readonly type: TypeName;
@@ -34,17 +34,17 @@ type Options<State extends string, Item> = {
 export type Listing<State extends string, Item> = {
   readonly states: readonly State[];
   readonly query: ComputedRef<ListQuery<State>>;
-  /** The address of the list with other parameters: its first page, unless `changed` names another one. */
+  /** Returns the address of the list with changed parameters. The page is 1 unless `changed` contains a page. */
   readonly addressWith: (changed: Partial<ListQuery<State>>) => string;
   readonly data: Readonly<Ref<ListPage<Item> | undefined>>;
   readonly error: Readonly<Ref<Error | null>>;
   readonly retry: () => void;
-  /** Reads the list again. */
+  /** Invalidates the cached pages of the list, so that the present page is read again. */
   readonly refresh: () => Promise<void>;
   readonly pages: ComputedRef<number>;
 };
 
-/** A list in pages, which follows changes. */
+/** Reads a list page by page, and reads it again after changes. The address of the browser selects the page. */
 export function useListing<State extends string, Item>(options: Options<State, Item>): Listing<State, Item> {
   const { root, states, parameter, key, type, read } = options;
   const route = useRoute();
@@ -78,7 +78,7 @@ export function useListing<State extends string, Item>(options: Options<State, I
     refetchInterval: interval,
   });
   const pages = computed(() => Math.ceil((data.value?.total ?? 0) / pageSize));
-  // The last entry of the last page may be removed.
+  // Goes to the last page if the present page is empty, for example after a deletion.
   watch(data, (now) => {
     if (now?.items.length === 0 && query.value.page > 1)
       void router.replace(addressWith({ page: Math.max(1, pages.value) }));

@@ -4,21 +4,21 @@ import { computed, onScopeDispose, watch, type ComputedRef } from 'vue';
 
 import { pathOf } from '../listing/path-of.ts';
 
-/** A change leads to one reading after this time, however many others follow it. */
+/** The delay of `onChange` after a change. Further changes during the delay cause no further call. */
 const settleMs = 250;
 const retryMs = 3_000;
-/** How often a list is read whose type the user may not watch. */
+/** The polling interval if the user may not list and watch the type. */
 const pollMs = 5_000;
 
-/** The objects themselves are read by the page. */
+/** The watch requests only metadata, because the page reads the objects itself. */
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const metadataOfList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 type List = { readonly metadata: { readonly resourceVersion: string } };
 
 /**
- * Calls `onChange` after objects of the type have changed, or the one with the name. Returns the interval at which the
- * page must read them instead, because the user may not watch the type; otherwise false.
+ * Calls `onChange` after changes of the type's objects or, with `name`, of one object. Returns false, or the interval
+ * in milliseconds at which the caller must poll because the user may not list and watch the type.
  */
 export function useChanges(type: TypeName, onChange: () => void, name?: string): ComputedRef<number | false> {
   const { client } = useConsole();
@@ -42,7 +42,7 @@ export function useChanges(type: TypeName, onChange: () => void, name?: string):
       const changes = client.watch(type, { from: { resourceVersion }, name, accept: metadataOnly, signal });
       for await (const _ of changes) notify();
     } catch {
-      // The page shows why it cannot read. The position may have expired.
+      // Every error is followed by a retry from the present position. The page's own requests show the error.
     }
     if (!signal.aborted) after(retryMs, () => void follow(signal));
   };

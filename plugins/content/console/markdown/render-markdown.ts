@@ -3,15 +3,15 @@ import { h, type VNode, type VNodeArrayChildren } from 'vue';
 
 import { imageAddress, linkAddress } from './safe-address.ts';
 
-/** HTML in the text stays text. */
+/** `html: false` shows HTML tags in the Markdown as text. */
 const parser = new MarkdownIt({ html: false, linkify: true });
 
-/** The longest text that is rendered, in characters, so that the page stays quick. */
+/** The maximum length of the rendered text in UTF-16 code units. A longer text would block the page. */
 export const renderedLengthMax = 200_000;
 
 /**
- * The elements that a text can have, by the parser's names. Headings are one level lower, because the title of the post
- * has the first one.
+ * The elements by the parser's tag names. Headings are two levels lower: the page has an `h1`, and the title of the
+ * post is an `h2`.
  */
 const elements: Readonly<Record<string, string>> = {
   h1: 'h3',
@@ -30,8 +30,8 @@ const elements: Readonly<Record<string, string>> = {
 type Open = { readonly token: Token; readonly children: (VNode | string)[] };
 
 /**
- * Returns Markdown as nodes. `base` is the address of the page. A link or an image that is not allowed becomes its
- * text.
+ * Returns the nodes of a Markdown text. `base` is the address of the page, for relative addresses. A refused link
+ * becomes its text, and a refused image becomes a link or its text.
  */
 export function renderMarkdown(text: string, base: string): VNodeArrayChildren {
   return nodesOf(parser.parse(text.slice(0, renderedLengthMax), {}), base);
@@ -53,7 +53,7 @@ function nodesOf(tokens: readonly Token[], base: string): (VNode | string)[] {
 }
 
 function elementOf({ token, children }: Open, base: string): readonly (VNode | string)[] {
-  // The parser hides the paragraphs of lists without blank lines.
+  // The parser marks the paragraphs of a list without blank lines as hidden, so they get no element.
   if (token.hidden) return children;
   if (token.type === 'link_open') return [linkOf(textOf(token, 'href'), children, base)];
   const name = elements[token.tag];

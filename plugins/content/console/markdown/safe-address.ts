@@ -1,15 +1,19 @@
 const linkProtocols = ['http:', 'https:', 'mailto:'];
 const imagePath = /\.(?:avif|gif|jpe?g|png|svg|webp)$/iu;
 
-/** Returns the address of a link; undefined unless it is one of the web or of e-mail. `base` is that of the page. */
+/**
+ * Returns the absolute address of a link; undefined unless the protocol is http, https or mailto. `base` is the address
+ * of the page.
+ */
 export function linkAddress(address: string, base: string): string | undefined {
   const url = urlOf(address, base);
   return url !== undefined && linkProtocols.includes(url.protocol) ? url.href : undefined;
 }
 
 /**
- * Returns the address of an image; undefined unless it is a picture of this server, because the policy of the page
- * allows no other ones. An address with a query could be that of a watch, which never ends.
+ * Returns the absolute address of an image; undefined unless the path is on this server and has the extension of an
+ * image. The content security policy of the page allows no other images. An address with a query is refused, because a
+ * request with `?watch=true` would never end.
  */
 export function imageAddress(address: string, base: string): string | undefined {
   const url = urlOf(address, base);

@@ -9,13 +9,15 @@ import { specOf, type Post, type PostDraft, type PostState, type PostSummary } f
 import { selectorsOf, type PostQuery } from './post-query.ts';
 import { summaryOf } from './post-summary.ts';
 
-/** `all`: the posts of all authors, for editors. `own`: those of the user. */
+/** `all`: the posts of all authors, for editors. `own`: the posts of the user. */
 export type Area = 'all' | 'own';
 
-/** Where posts are read and written: the API of the type, or that for one's own posts. */
+/**
+ * The calls for posts: through the API of the type for all posts, or through separate routes for the user's own posts.
+ */
 export type PostDesk = {
   readonly area: Area;
-  /** The type of the requests. For own posts, it is that of their routes, which have no watch. */
+  /** The type in the paths of the requests. The routes for own posts have their own group, and cannot be watched. */
   readonly type: TypeName;
   readonly states: readonly ['all', ...PostState[]];
   readonly mayCreate: ComputedRef<boolean>;
@@ -23,10 +25,13 @@ export type PostDesk = {
   readonly mayPublish: ComputedRef<boolean>;
   readonly mayDelete: ComputedRef<boolean>;
   readonly list: (query: PostQuery, signal: AbortSignal) => Promise<ListPage<PostSummary>>;
-  /** Returns null if there is no such post, or it belongs to somebody else. */
+  /** Returns null if the post does not exist, or if the desk is for own posts and the post belongs to another user. */
   readonly get: (name: string, signal?: AbortSignal) => Promise<Post | null>;
   readonly create: (draft: PostDraft) => Promise<Post>;
-  /** Patches the spec of the version that the caller has read. Rejects with a conflict (409) if it has changed. */
+  /**
+   * Patches the spec. `version` is the `resourceVersion` that the caller has read. Rejects with a conflict (409) if the
+   * post has changed since this version.
+   */
   readonly patch: (name: string, spec: Readonly<Record<string, unknown>>, version: string) => Promise<Post>;
   readonly publish: (name: string, action: 'publish' | 'unpublish', version: string) => Promise<Post>;
   readonly remove: (name: string, uid: string) => Promise<void>;
@@ -59,7 +64,7 @@ export function usePostDesk(area: Area): PostDesk {
 
 type Calls = Pick<PostDesk, 'list' | 'get' | 'create' | 'patch' | 'publish' | 'remove'>;
 
-/** `owner` is that of new posts, unless the server sets it. */
+/** `owner` is the owner of new posts; undefined if the server sets the owner. */
 function useCalls(path: string, actions: string, owner: ComputedRef<string> | undefined): Calls {
   const { client } = useConsole();
   const at = (name: string): string => `${path}/${encodeURIComponent(name)}`;

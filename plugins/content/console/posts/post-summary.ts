@@ -1,7 +1,7 @@
 import type { TableRow } from '../listing/table.ts';
 import { visibilities, type PostSummary } from './post.ts';
 
-/** Returns a post as a row of a table has it. */
+/** Converts a row of a table to a post without texts. */
 export function summaryOf({ metadata, cell }: TableRow): PostSummary {
   const text = (column: string): string | undefined => {
     const value = cell(column);
@@ -25,7 +25,7 @@ export function summaryOf({ metadata, cell }: TableRow): PostSummary {
   };
 }
 
-/** A cell has a list as JSON, which ends early if it is long. */
+/** Returns the tags in a cell. The server truncates the JSON text of a long list, so only complete strings are read. */
 function tagsIn(cell: string): readonly string[] {
   return [...cell.matchAll(/"(?:[^"\\]|\\.)*"/gu)].map(([text]) => String(JSON.parse(text)));
 }

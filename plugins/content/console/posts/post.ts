@@ -3,7 +3,7 @@ import type { ObjectMetadata } from 'ledgerplane/client';
 export const visibilities = ['PUBLIC', 'INTERNAL', 'PRIVATE'] as const;
 export type Visibility = (typeof visibilities)[number];
 
-/** The part of a post that an author writes. */
+/** The members of `spec` that an author edits. */
 export type PostDraft = {
   readonly title: string;
   readonly slug?: string | undefined;
@@ -30,7 +30,7 @@ export type Post = {
   readonly status?: { readonly permalink?: string; readonly comments?: number; readonly readingMinutes?: number };
 };
 
-/** What a list shows of a post: everything but the texts. */
+/** A post without its texts, as in lists. */
 export type PostSummary = Pick<Post, 'metadata' | 'status'> & {
   readonly spec: Omit<Post['spec'], 'content' | 'excerpt'>;
 };
@@ -43,7 +43,7 @@ export function stateOf({ spec }: Pick<PostSummary, 'spec'>): PostState {
   return spec.submitted === true ? 'review' : 'draft';
 }
 
-/** The colours of the states' badges. */
+/** The badge colour of each state. */
 export const stateTones = { draft: 'neutral', review: 'warn', published: 'good', bin: 'bad' } as const;
 
 /** The members of a draft, in the order in which a form shows them. */
@@ -65,7 +65,7 @@ export function draftOf({ spec }: Pick<Post, 'spec'>): PostDraft {
   return { title, content, slug, excerpt, tags, categories, cover, allowComment, visible, pinned };
 }
 
-/** Whether two values of a member are the same. An absent member, an empty text and an empty list are the same. */
+/** Returns whether two values of a member are equal. An absent member, an empty text and an empty list are equal. */
 export function isSame(left: unknown, right: unknown): boolean {
   return JSON.stringify(normal(left)) === JSON.stringify(normal(right));
 }
