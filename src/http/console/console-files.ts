@@ -4,8 +4,8 @@ import { join, relative, sep } from 'node:path';
 import type { WebFile } from '../../plugin/api/front-end.ts';
 
 /**
- * Reads the names and sizes of the files of the built console. `folder` is the absolute path of the build's output,
- * which may be absent. The names have forward slashes.
+ * Returns the names and sizes of the files of the built console. `folder` is the absolute path of the build's output.
+ * Returns no files if the folder does not exist. The names have forward slashes.
  */
 export async function readConsoleFiles(folder: string): Promise<ReadonlyMap<string, WebFile>> {
   try {

@@ -15,15 +15,15 @@ import type { KeptFiles } from './kept-files.ts';
 /** The web console at `/console/`, and the redirects of browsers from `/` and `/uc/`. */
 export type ConsolePages = {
   /**
-   * Returns the response to a request for the console; undefined for any other request. The console consists of public
-   * files, so credentials in the request are ignored: the page must also load after a session has ended.
+   * Returns the response to a request for the console; undefined for any other request. Credentials in the request are
+   * ignored: the files of the console are public, and the page must load without a valid session.
    */
   answer(req: IncomingMessage, info: WellFormedRequest): Answer | Promise<Answer> | undefined;
 };
 
 /**
- * The content security policy. Scripts, styles and images are files of this server, and the page sends requests only to
- * this server. Icons in style sheets may be data URLs.
+ * The content security policy. The page loads scripts, styles and images only from this server, and sends requests only
+ * to this server. Images may also be data URLs, for the icons in style sheets.
  */
 const policy = [
   "default-src 'none'",
@@ -47,7 +47,10 @@ const safe = [
 
 const yearSeconds = 31_536_000;
 
-/** `folder` is the absolute path of the built console. `frontEnds` are those of the started plugins. */
+/**
+ * Creates the console's responses. `folder` is the absolute path of the built console. `frontEnds` contains the front
+ * ends of the started plugins.
+ */
 export function createConsolePages(folder: string, frontEnds: FrontEnds): ConsolePages {
   const find = filesOf(folder, frontEnds.kept);
   return {
@@ -67,7 +70,7 @@ export function createConsolePages(folder: string, frontEnds: FrontEnds): Consol
 type Accepts = (encoding: string) => boolean;
 type FindFile = (name: string, accepts: Accepts) => Promise<EncodedFile | undefined>;
 
-/** Returns the function that finds the files of the built console. Their names are read once. */
+/** Returns the function that finds the files of the built console. The names of the files are read once. */
 function filesOf(folder: string, kept: KeptFiles): FindFile {
   let reading: ReturnType<typeof readConsoleFiles> | undefined;
   return async (name, accepts) => {
@@ -76,14 +79,14 @@ function filesOf(folder: string, kept: KeptFiles): FindFile {
       reading = undefined;
       throw error;
     });
-    // The next request looks again for a console that is not built yet.
+    // The console is not built yet, so the next request reads the names again.
     if (files.size === 0) reading = undefined;
-    // The name of the folder is that of no plugin.
+    // No plugin has this name, so the key differs from the keys of plugins' files.
     return kept.find({ folder: '/console/', files, name, accepts, isHashed: name.startsWith('assets/') });
   };
 }
 
-/** Returns the redirect of a browser from `/` or an address below `/uc/`; undefined for any other request. */
+/** Redirects a browser from `/` or an address below `/uc/`. Returns undefined for any other request. */
 function shortAddress(req: IncomingMessage, segments: readonly string[]): Answer | undefined {
   const [first] = segments;
   if ((first !== undefined && first !== 'uc') || !prefersHtml(req)) return undefined;
@@ -91,8 +94,8 @@ function shortAddress(req: IncomingMessage, segments: readonly string[]): Answer
 }
 
 /**
- * Returns a file, or the start page for every other path, whose routes are known only to the page. A missing file of
- * the build is a 404, because the start page is no script.
+ * Returns a file. Any other path returns the start page, because only the page knows its routes. As an exception, a
+ * missing file of the build is a 404: a script or style sheet must not be replaced by HTML.
  */
 async function page(req: IncomingMessage, name: string, find: FindFile): Promise<Answer> {
   const found = await find(name, acceptedBy(req));
@@ -130,8 +133,8 @@ function fileAnswer(req: IncomingMessage, { bytes, type, encoding, etag, isHashe
 }
 
 /**
- * Returns the address in the console of a page for the user's own things, which has a short address as well: `/uc/` for
- * `/console/uc/`. It is relative to the path of the request.
+ * Returns the address of a user's own page: `/console/uc/…` for the short address `/uc/…`. The result is relative to
+ * the path of the request.
  */
 function ownPage({ url = '' }: IncomingMessage, segments: readonly string[]): string {
   const [path = '', query] = url.split('?', 2);
@@ -140,13 +143,13 @@ function ownPage({ url = '' }: IncomingMessage, segments: readonly string[]): st
   return `${'../'.repeat(depth)}console/${inner}${query === undefined ? '' : `?${query}`}`;
 }
 
-/** The location is relative, so that a proxy can serve the console below a path prefix. */
+/** Redirects to a relative location, so that a proxy can serve the console below a path prefix. */
 function redirectTo(location: string): Answer {
   const headers = new Map<string, string>([...safe, ['location', location], ['vary', 'Accept']]);
   return { kind: 'custom', status: 302, bytes: new Uint8Array(), headers };
 }
 
-/** Whether the client is a browser that opens a page: such requests name HTML explicitly. */
+/** Returns whether a browser opens a page: the header Accept then prefers HTML explicitly. */
 function prefersHtml({ method, headers: { accept } }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && parseAccept(accept)[0]?.type === 'text/html';
 }

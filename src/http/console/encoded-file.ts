@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** A file in one encoding, as it is sent. */
+/** A file in one encoding, as the server sends it. */
 export type EncodedFile = {
   readonly bytes: Buffer;
   /** The media type of the file. */
   readonly type: string;
-  /** The value of Content-Encoding; undefined for a file that is not compressed. */
+  /** The value of Content-Encoding; undefined for an uncompressed file. */
   readonly encoding: string | undefined;
   readonly etag: string;
   /** Whether the address contains a digest of the content, so that the content at this address never changes. */

@@ -8,20 +8,20 @@ import type { KeptFiles } from './kept-files.ts';
 /** The place of a file in the addresses `/console/plugins/<plugin>/<digest>/<name>`. */
 export type FrontEndPlace = { readonly plugin: string; readonly digest: string; readonly name: string };
 
-/** A front end, as the console's page reads it. The addresses change whenever a file changes. */
+/** A front end in the response that the console's page reads. The addresses change whenever a file changes. */
 export type ListedFrontEnd = {
   readonly plugin: string;
   readonly version: string;
   /** The address of the module. */
   readonly module: string;
-  /** The address of the style sheet; absent without one. */
+  /** The address of the style sheet; absent if the front end has no style sheet. */
   readonly styles?: string;
 };
 
 type Mounted = { readonly version: string; readonly frontEnd: FrontEnd };
 
 /**
- * Returns the place that the segments of a path name. The console's own pages of plugins, such as
+ * Returns the place in a path's segments; undefined for any other path. The console's own pages about plugins, such as
  * `/console/plugins/<plugin>/logs`, have fewer segments.
  */
 export function frontEndPlace(segments: readonly string[]): FrontEndPlace | undefined {
@@ -33,7 +33,7 @@ export function frontEndPlace(segments: readonly string[]): FrontEndPlace | unde
 /** The front ends of the started plugins of this node, and their files. */
 export class FrontEnds implements FrontEndMounts {
   readonly #mounted = new Map<string, Mounted>();
-  /** The files in memory, also those of the console itself. */
+  /** The files in memory, including the console's own files. */
   readonly kept: KeptFiles;
 
   constructor(kept: KeptFiles) {
@@ -71,7 +71,7 @@ export class FrontEnds implements FrontEndMounts {
 
   /**
    * Resolves with a file in the most compact encoding that the client accepts. Resolves with undefined for an unknown
-   * file, for another version, and for a file that has changed since its plugin started.
+   * file, an outdated digest, and a file that has changed since its plugin started.
    */
   async find(
     { plugin, digest, name }: FrontEndPlace,
@@ -83,7 +83,9 @@ export class FrontEnds implements FrontEndMounts {
   }
 }
 
-/** Creates the route of the list of front ends. It requires the right `list` on `frontends`, which all users have. */
+/**
+ * Creates the route that lists the front ends. A caller needs the right `list` on `frontends`, which all users have.
+ */
 export function frontEndRoutes(domain: string, frontEnds: FrontEnds): readonly PlatformRoute[] {
   return [
     {

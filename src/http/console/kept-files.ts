@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { webEncodings, webTypes, type WebFile } from '../../plugin/api/front-end.ts';
 import { tagOf, type EncodedFile } from './encoded-file.ts';
 
-/** A file of a folder, as a request names it. */
+/** A requested file. `files` contains the files of its folder, by name. */
 export type FileRequest = {
   /** Identifies the folder among all folders, for example `content/<digest>/`. */
   readonly folder: string;
@@ -23,15 +23,15 @@ type Kept = {
 };
 
 /**
- * Files in memory, up to a total size, which includes files that are being loaded. Beyond it, the files that were
- * requested least recently are dropped, and further loads wait for those under way. Each file is loaded once for
- * concurrent requests. A missing file is not remembered, since the failure may be temporary.
+ * Caches files in memory. The limit applies to the total size, including the files that are being loaded. Above the
+ * limit, the least recently requested files are dropped, and a further load waits for the loads in progress. Concurrent
+ * requests share one load. A failed load is not cached, because the error may be transient.
  */
 export class KeptFiles {
   readonly #bytesMax: number;
-  /** The least recently requested file is the first one. */
+  /** The files by folder and name, least recently requested first. */
   readonly #files = new Map<string, Kept>();
-  /** The loads under way, also those of files that were dropped meanwhile. */
+  /** The loads in progress, including loads of files that were dropped in the meantime. */
   readonly #loads = new Set<Promise<unknown>>();
   #bytes = 0;
   #loadingBytes = 0;
@@ -85,7 +85,7 @@ export class KeptFiles {
     return loaded;
   }
 
-  /** Reads a file when there is room for it beside the loads under way. */
+  /** Reads a file. Waits until the loads in progress leave room for the file. */
   async #load(file: WebFile): Promise<Buffer | undefined> {
     while (this.#loads.size > 0 && this.#loadingBytes + file.bytes > this.#bytesMax) await Promise.race(this.#loads);
     this.#loadingBytes += file.bytes;
@@ -108,7 +108,10 @@ export class KeptFiles {
     this.#makeRoom();
   }
 
-  /** Drops loaded files until the size is within the limit. A load under way would stay in memory nevertheless. */
+  /**
+   * Drops loaded files until the size is within the limit. Keeps files that are being loaded, because dropping them
+   * would not free memory.
+   */
   #makeRoom(): void {
     for (const [key, { isLoaded }] of this.#files) {
       if (this.bytes <= this.#bytesMax) return;
