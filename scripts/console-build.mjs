@@ -2,26 +2,29 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The sources of the bundle: the console, and the parts of the package that it imports. */
+/** The sources of the console's bundle: the console, and the modules outside of `console` that it imports. */
 const consoleSources = ['console', 'src/client', 'src/sdk/ui.ts', 'src/sdk/console', 'src/base', 'src/plugin/api'];
 
-/** Files that are no part of a bundle. */
+/** Paths that do not affect a bundle. */
 const notBundled = /(?:^|\/)node_modules$|\.md$/u;
 
 /**
- * Returns the bundles of the tree: the web console, and the front ends of the plugins of this repository. `parts` are
- * the functions of `prepare.mjs` for files and processes, and the root of the tree.
+ * Returns the bundles of the repository: the web console, and the front ends of its plugins. `parts` contains the root
+ * of the repository, and the functions of `prepare.mjs` for files and processes.
  */
 export function bundlesOf(parts) {
   const { root } = parts;
-  // A tree without the console's sources needs no bundle.
+  // The repositories that tests create may have no console.
   const own = existsSync(join(root, 'console', 'index.html'))
     ? [{ name: 'console', output: 'console', result: 'index.html', sources: consoleSources, args: ['console'] }]
     : [];
   return [...own, ...frontEndsOf(root)].map((bundle) => new Bundle(parts, bundle));
 }
 
-/** Returns the folders with sources of front ends, relative to the root. Their outputs have the same paths in dist/. */
+/**
+ * Returns the folders with the sources of plugins' front ends, relative to the root. Each output has the same path
+ * within dist/.
+ */
 export function frontEndFolders(root) {
   const plugins = join(root, 'plugins');
   if (!existsSync(plugins)) return [];
@@ -43,8 +46,8 @@ function frontEndsOf(root) {
 }
 
 /**
- * A bundle that Vite builds. It is built only if the content of its sources has changed, so a change of other sources,
- * or another checkout of the same sources, costs nothing.
+ * A bundle that Vite builds. The bundle is built only if the contents of its sources have changed. Other changes and
+ * another checkout of the same sources do not cause a build.
  */
 class Bundle {
   #parts;
@@ -59,12 +62,15 @@ class Bundle {
     this.#stamp = join(parts.root, 'dist', '.prepare', `${bundle.name}.stamp`);
   }
 
-  /** Whether the bundle is that of the present sources. */
+  /** Returns whether the bundle was built from the present sources. */
   isCurrent() {
     return existsSync(join(this.#output, this.#bundle.result)) && this.#parts.read(this.#stamp) === this.#digest();
   }
 
-  /** Builds beside the present bundle and then replaces it, so that a running server never reads a half bundle. */
+  /**
+   * Builds into a temporary folder, which then replaces the present bundle. A failed build leaves the present bundle
+   * unchanged.
+   */
   async build() {
     const { root, run, replace } = this.#parts;
     const { name, output, args } = this.#bundle;

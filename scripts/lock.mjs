@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const beatMs = 1_000;
 /**
- * The age in milliseconds from which a lock is treated as abandoned, because its holder was killed or its machine was
- * switched off.
+ * The age in milliseconds above which a lock is abandoned, because its holder was killed or its machine was switched
+ * off.
  */
 const staleMs = 20_000;
 const pollMs = 100;
 
-/** Runs `task` while holding the lock file `path`. The lock of a process that no longer exists is removed. */
+/** Runs `task` while holding the lock file `path`. An abandoned lock is removed. */
 export async function withLock(path, task) {
   const mine = `${hostname()} ${process.pid} ${Date.now()}`;
   const draft = `${path}.${process.pid}`;
@@ -25,7 +25,8 @@ export async function withLock(path, task) {
     try {
       utimesSync(path, now, now);
     } catch {
-      // The lock file was removed by hand. `release` does not remove the lock of another process.
+      // The lock file was removed, so the task continues without a lock. `release` does not remove another process's
+      // lock.
     }
   }, beatMs);
   const release = () => {

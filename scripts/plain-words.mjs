@@ -1,7 +1,7 @@
 /**
- * Measures the readability of the tree, and prints a table: unclear words per 1,000 words of comments, messages and
- * docs; lines over 120 columns; tokens on a line; files in a folder. With the argument `--files`, the counts of each
- * file are added; with `--list PATH`, each match under a path is printed with its line.
+ * Measures the readability of the repository, and prints a table: unclear words per 1,000 words of comments, messages
+ * and docs; lines over 120 columns; tokens on a line; files in a folder. With the argument `--files`, adds the counts
+ * of each file. With `--list PATH`, prints each match under a path with its line.
  * `test/architecture/plain-words.test.ts` checks the limits.
  */
 import { readFileSync, readdirSync } from 'node:fs';
@@ -12,7 +12,10 @@ import ts from 'typescript';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const generated = new Set(['node_modules', 'dist', 'data', '.git', '.tap', 'coverage', 'console']);
-/** The files that are not measured: quoted specifications, the history, and the list of replaced words. */
+/**
+ * The files that are not measured: quoted specifications, the changelog, the glossary with its replaced words, the
+ * license, and the lock file.
+ */
 export const excluded = /^(?:docs\/spec\/|CHANGELOG\.md$|docs\/glossary\.md$|LICENSE$|package-lock\.json$)/u;
 const columnsMax = 120;
 

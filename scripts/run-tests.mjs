@@ -1,10 +1,10 @@
 /**
- * Runs the compiled tests: all test files that are not slow, all test files (`--all`), or the files with one of the
+ * Runs the compiled tests: all test files except for slow ones, all test files (`--all`), or the files with one of the
  * arguments in their path (`npm test -- test/log names`). Prints one line for each file, all failures, all skipped
  * tests with reasons, and finally `N passed, N failed`.
  *
- * Each file runs in a process that prints TAP. The runner of tap itself would load a compiler, mocks and coverage into
- * each process. This takes a second of CPU time, and compiled tests do not need it.
+ * Each file runs in a process that prints TAP. The runner of tap would need another second of CPU time for each
+ * process, because it loads a compiler, mocks and coverage, which compiled tests do not need.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -16,8 +16,8 @@ import { Report } from './tap-report.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /**
- * The number of files that run concurrently: one more than two cores, because many tests mostly wait, for example until
- * a server stops or a lease expires.
+ * The number of files that run concurrently. Two cores can run three files, because many tests mostly wait, for example
+ * until a server stops or a lease expires.
  */
 const jobs = 3;
 /** The time limit of a file. Property tests and tests that start servers take long on a slow machine. */
@@ -26,7 +26,7 @@ const fileTimeoutSeconds = 300;
 const killAfterMs = (fileTimeoutSeconds + 15) * 1_000;
 const nodeArgs = [`--import=${pathToFileURL(join(root, 'scripts', 'unfollowed-promises.mjs')).href}`];
 
-/** The files that `.ci/run` runs, and `npm test` only if it is asked to. */
+/** The parts of paths of the slow files. `npm test` runs these files only with `--all` or by name. */
 const slow = readFileSync(join(root, 'scripts', 'slow-tests.txt'), 'utf8')
   .split('\n')
   .filter(isPattern)
@@ -36,13 +36,16 @@ const words = args.filter((arg) => arg !== '--all').map(asPart);
 const existing = testFiles(join(root, 'dist', 'test')).map((file) => relative(root, file));
 const files = existing.filter((file) => isWanted(file)).sort();
 
-/** Whether the arguments name the file: without names, every file that is not slow, and with `--all` every file. */
+/**
+ * Returns whether the file runs: each file that an argument names; without such arguments, each file that is not slow
+ * or, with `--all`, each file.
+ */
 function isWanted(file) {
   if (words.length > 0) return words.some((word) => file.includes(word));
   return args.includes('--all') || !slow.some((part) => file.includes(part));
 }
 
-/** Returns a part of the paths of compiled files for an argument, which may name a source. */
+/** Converts an argument, which may be the path of a source, to a part of the path of a compiled file. */
 function asPart(arg) {
   return arg
     .replace(/^\.\//u, '')
@@ -71,7 +74,8 @@ function testFiles(folder) {
 }
 
 async function runAll() {
-  // Loads compiled code, which exists if there are test files.
+  // This module imports compiled code, which exists only after a build. The import therefore follows the check for test
+  // files.
   const { withSourcePlaces } = await import('./source-places.mjs');
   const inSources = (line) => withSourcePlaces(line, root);
   const report = new Report(inSources);

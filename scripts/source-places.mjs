@@ -1,6 +1,6 @@
 /**
- * Replaces places in compiled files by the places in the sources, in a text with stacks. This reads maps only for
- * texts that are printed: with `--enable-source-maps` each process would read the map of each module that it loads.
+ * Replaces places in compiled files with places in the sources, in a text with stacks. Source maps are read only for
+ * printed texts. With `--enable-source-maps`, each process would read the map of each module that it loads.
  */
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

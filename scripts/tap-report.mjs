@@ -22,7 +22,7 @@ export class Report {
   #diagnosed;
   #inSources;
 
-  /** `inSources` replaces the places in compiled files by the places in the sources, in a line of diagnostics. */
+  /** `inSources` replaces the places in compiled files with places in the sources, in one line of diagnostics. */
   constructor(inSources = (line) => line) {
     this.#inSources = inSources;
   }

