@@ -48,11 +48,14 @@ export type ClientBinding = {
   readonly causedBy?: CausingEvent | undefined;
   /** The subject that rate limits charge; `subject` by default. */
   readonly chargedTo?: Subject;
-  /** The network address of `chargedTo`, for rate limits. `cause` may no longer contain the address. */
+  /**
+   * The network address of `chargedTo`, for rate limits. The result of `cause` contains the address only while the
+   * request is served.
+   */
   readonly chargedFrom?: string;
 };
 
-/** Creates an in-process client of the generated API. Authorization, writes and refusals are the same as over HTTP. */
+/** Creates an in-process client of the generated API. Authorization, writes and refusals work as over HTTP. */
 export function createClient(dependencies: ClientDependencies, binding: ClientBinding): Client {
   const client = new BoundClient(dependencies, binding);
   return {

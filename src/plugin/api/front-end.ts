@@ -14,7 +14,7 @@ export type FrontEndFile = WebFile & {
 
 /** The built front end that a plugin adds to the console. */
 export type FrontEnd = {
-  /** A digest of all names and contents, which is a part of the files' addresses. */
+  /** A digest of the names and contents of all files. The addresses of the files contain this digest. */
   readonly digest: string;
   /** The files by their paths within the front end, with forward slashes. */
   readonly files: ReadonlyMap<string, FrontEndFile>;
@@ -31,7 +31,7 @@ export type FrontEndMounts = {
   unmount(plugin: string): void;
 };
 
-/** Media types by file extension. Other files of the console, and of front ends, are not served. */
+/** The media types of the files that the server serves to the console's page, by file extension. */
 export const webTypes: ReadonlyMap<string, string> = new Map([
   ['.html', 'text/html; charset=utf-8'],
   ['.js', 'text/javascript; charset=utf-8'],
@@ -45,7 +45,7 @@ export const webTypes: ReadonlyMap<string, string> = new Map([
   ['.woff2', 'font/woff2'],
 ]);
 
-/** The encodings of a file that a build may have written, the most compact one first, with their file extensions. */
+/** The content encodings in which a build may also store a file, most compact first, with their file extensions. */
 export const webEncodings = [
   { name: 'br', extension: '.br' },
   { name: 'gzip', extension: '.gz' },

@@ -12,8 +12,8 @@ export type MountedMigration = {
 };
 
 /**
- * `waiting`: an earlier migration of the type is not done. `failing`: the migration fails for some objects, and has
- * visited all of them.
+ * `waiting`: an earlier migration of the type is not done. `failing`: every object has been visited, and the migration
+ * fails for some of them.
  */
 export const migrationPhases = ['waiting', 'running', 'failing', 'done'] as const;
 export type MigrationPhase = (typeof migrationPhases)[number];

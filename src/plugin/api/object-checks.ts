@@ -16,7 +16,7 @@ export type InvalidObjects = {
   };
 };
 
-/** Runs code of plugins, and interrupts code that does not return. */
+/** Runs code of plugins, and interrupts code that does not return within `limitMs` milliseconds. */
 export type LimitedRuns = {
   /** Runs the steps to the end in slices. Resolves with false if a step does not return. */
   inSlices(steps: Steps<unknown>, slices: Pick<Slices, 'isOver' | 'next'>): Promise<boolean>;

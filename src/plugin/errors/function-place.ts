@@ -2,7 +2,8 @@ import { Session, type Debugger, type Runtime } from 'node:inspector';
 
 /**
  * Returns a stack with a single frame, the place of the function in its source; '' if the place is unknown. Only the
- * debugger knows the places of functions. All calls are synchronous, so no code of the plugin runs meanwhile.
+ * debugger knows the places of functions. All calls of the debugger are synchronous, so no code of the plugin runs in
+ * between.
  */
 export function functionStack(written: unknown): string {
   if (typeof written !== 'function') return '';

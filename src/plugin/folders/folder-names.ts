@@ -19,7 +19,7 @@ export type NamedFolder<Declared> = {
 
 export type FolderNames<Declared> = {
   readonly names: ReadonlyMap<string, NamedFolder<Declared>>;
-  /** Folders without a plugin name. `twin` is the path of the folder that already has the declared name. */
+  /** The folders without a plugin name. `twin` is the path of the folder that already has the declared name. */
   readonly unnamed: readonly { readonly of: Declared; readonly twin: string | undefined }[];
 };
 

@@ -45,7 +45,7 @@ export async function readFrontEnd(folder: PluginFolder, inner: string): Promise
 /** Returns whether the console serves files of this name, so that a change of the file changes the front end. */
 export function isWebFile(name: string): boolean {
   const extension = extname(plainName(name));
-  // The console is the only page: a front end has no pages of its own.
+  // A front end extends the console's page, so its HTML files are not served.
   return webTypes.has(extension) && extension !== '.html';
 }
 
@@ -119,5 +119,7 @@ function digestOf(files: ReadonlyMap<string, FrontEndFile>): string {
   return digest.digest('hex').slice(0, digestLength);
 }
 
-/** 96 bits in hexadecimal digits: a chance collision with another version of the same plugin is impossible. */
+/**
+ * The length in hexadecimal digits (96 bits), at which two versions of a plugin practically never have the same digest.
+ */
 const digestLength = 24;

@@ -98,7 +98,7 @@ async function frontEndOf(
     size > pluginManifestBytesMax
       ? undefined
       : await contentOf(join(root, 'plugin.yaml')).catch(unlessTransient(undefined));
-  // The domain does not occur in the path of the folder.
+  // The folder's path is valid only without `${domain}`, so the domain is not needed.
   const yaml = yamlDocuments(Buffer.from(content ?? '').toString(), '');
   const folder = yaml.ok ? valueAt(yaml.documents[0], '/spec/console') : undefined;
   return { manifest, path: typeof folder === 'string' ? normalize(folder).replace(/[/\\]$/u, '') : undefined };

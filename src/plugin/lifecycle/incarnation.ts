@@ -25,7 +25,7 @@ export type StoredVersionProblems = (plugin: {
 
 /** Records the declarations of types in the log. */
 export type TypeDeclarer = {
-  /** Resolves when the declarations are recorded, or when it is certain that this node must not record them. */
+  /** Resolves when the declarations are recorded, or when this node must not record them. */
   declare(types: readonly ResourceType[]): Promise<void>;
   /** Returns whether the declaration of another node is in force. This node then writes no objects of the type. */
   isOther(type: ResourceType): boolean;

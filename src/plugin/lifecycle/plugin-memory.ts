@@ -48,8 +48,8 @@ export function memoryStatus({ applied, createdOnce, types }: PluginMemory): Jso
 }
 
 /**
- * Returns the types `now` and the types of the memory. The types of earlier plugin versions are kept, because objects
- * of these types may exist.
+ * Returns the types `now`, and the other types of the memory. The types of earlier plugin versions are kept, because
+ * objects of these types may exist.
  */
 export function withTypes({ types }: PluginMemory, now: readonly TypeNames[]): readonly TypeNames[] {
   const isCurrent = ({ group, plural }: TypeNames): boolean =>

@@ -8,7 +8,7 @@ import type { Endpoints, RouteEndpoint, SocketEndpoint } from '../api/endpoints.
 import type { RouteHandler, SocketHandler } from '../api/plugin.ts';
 
 export type DecodedEndpoints = Endpoints & {
-  /** Paths of controllers without an apiVersion, which are never served (decision 9.5). */
+  /** The paths of controllers without an apiVersion, which are never served (docs/spec/decisions.md, 9.5). */
   readonly ignoredControllers: readonly string[];
 };
 

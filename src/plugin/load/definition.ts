@@ -70,7 +70,7 @@ export type EndpointDeclarer = {
 
 /**
  * Returns the reasons why a plugin's routes and sockets cannot be served. `ownersOf` returns the plugins with types in
- * a group. Each plugin has its types in the version.
+ * a group, each with its types in the given version.
  */
 export function endpointProblems(
   { routes, sockets }: Endpoints,
@@ -79,7 +79,7 @@ export function endpointProblems(
 ): readonly string[] {
   const asked = [
     ...routes.map(({ method, path }) => ({ method, path, title: `${method} ${path}` })),
-    // A WebSocket is opened with GET. At a path of the generated API, a WebSocket is a watch.
+    // A WebSocket handshake is a GET. The generated API serves watches over WebSocket at its own paths.
     ...sockets.map(({ path }) => ({ method: 'GET', path, title: `the socket ${path}` })),
   ];
   return asked.flatMap(({ method, path, title }) => {
@@ -102,8 +102,8 @@ export function endpointProblems(
 }
 
 /**
- * Removes the prefix that is recommended for the group of custom APIs: `api.`, `console.api.` or `uc.api.` (seed 4.3).
- * The result is the group of the types that the APIs serve.
+ * Removes the recommended prefix of a group of custom APIs: `api.`, `console.api.` or `uc.api.` (docs/spec/seed.md,
+ * 4.3). The result is the group of the types that the APIs serve.
  */
 function servedGroup(group: string): string {
   return group.replace(/^(?:console\.|uc\.)?api\./u, '');

@@ -2,11 +2,11 @@ import { messageOf } from '../../base/error-message.ts';
 import { pluginLogBytesMax, pluginLogLineBytesMax, pluginLogsBytesMax } from '../../limits/plugins.ts';
 import type { PluginLogLines, PluginLogPage } from '../api/plugin-log-lines.ts';
 
-/** A line as the plugin logs it. `time`: milliseconds since the epoch. */
+/** A log line of a plugin. `time`: milliseconds since the epoch. */
 export type LoggedLine = {
   readonly time: number;
   readonly level: string;
-  /** A text, unless the plugin passes another value. */
+  /** A string, unless the plugin passes another value. */
   readonly message: unknown;
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
 };

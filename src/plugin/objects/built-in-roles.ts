@@ -16,9 +16,9 @@ export type BuiltInRoles = ApplyDependencies & {
 };
 
 /**
- * Applies the platform's built-in roles (decision 6.9) at every start. A deleted role is created again, and changes by
- * users are kept, as for objects that a plugin ships. If a role cannot be written, the start logs the error and
- * continues.
+ * Applies the platform's built-in roles (docs/spec/decisions.md, 6.9) at every start. A deleted role is created again,
+ * and changes by users are kept, as for objects that a plugin ships. If a role cannot be written, the start logs the
+ * error and continues.
  */
 export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: BuiltInRoles): Promise<void> {
   for (const { name, object } of await readRoles(folder, type, dependencies.domain)) {

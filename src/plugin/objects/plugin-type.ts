@@ -7,7 +7,10 @@ import type { TypeDeclaration, TypeName } from '../api/plugin.ts';
 import { migrationsSchema } from './migration-records.ts';
 import { upgradeSchema } from './upgrade-schema.ts';
 
-/** The phase of a plugin (decision 9.2). A plugin's types and routes are served only in the phase `started`. */
+/**
+ * The phase of a plugin (docs/spec/decisions.md, 9.2). A plugin's types and routes are served only in the phase
+ * `started`.
+ */
 export type PluginPhase = LifeState;
 
 export function pluginTypeName(domain: string): TypeName {

@@ -45,7 +45,7 @@ function isJson(value: unknown, depth: number): value is JsonValue {
   return Object.entries(value).every(([member, inner]) => member !== '__proto__' && isJson(inner, depth - 1));
 }
 
-/** The parser's messages name the rule of YAML that a document breaks, which rarely is the author's mistake. */
+/** Adds advice to a message of the parser. The message names a broken rule of YAML, and rarely the author's mistake. */
 function withAdvice(problem: string, code: string): string {
   return code === 'DUPLICATE_KEY'
     ? problem

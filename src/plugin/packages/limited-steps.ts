@@ -9,7 +9,7 @@ import type { LimitedRuns } from '../api/object-checks.ts';
 /** Code that was interrupted because it did not return in time. */
 export class UnreturnedError extends Error {}
 
-/** The script sees `run`, which each call replaces. */
+/** The global variables of the script. Each call replaces `run`. */
 const limited: { run: () => void } = { run: () => undefined };
 const context = vm.createContext(limited);
 const script = new vm.Script('run()');
@@ -30,7 +30,10 @@ export async function inLimitedSlices<T>(
   }
 }
 
-/** Interrupting a call costs a thread, so a whole slice is one call. */
+/**
+ * Runs steps until the slice is over. A time limit costs a thread for each call into `vm`, so one call runs a whole
+ * slice.
+ */
 function runSlice<T>(steps: Steps<T>, slices: Pick<Slices, 'isOver'>): IteratorResult<undefined, T> {
   for (;;) {
     const step = steps.next();

@@ -1,10 +1,10 @@
 import type { LoadedPlugin } from '../load/load-plugin.ts';
 
-/** What a version of a plugin consists of, as far as its users see it. */
+/** The parts of a plugin's version that users see. */
 export type PluginParts = {
   /** The kinds of the types. */
   readonly types: readonly string[];
-  /** The numbers of roles, of other shipped objects, of routes with sockets, and of reconcilers. */
+  /** The numbers of roles, other shipped objects, routes (including sockets) and reconcilers. */
   readonly roles: number;
   readonly objects: number;
   readonly routes: number;

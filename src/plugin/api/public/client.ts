@@ -25,7 +25,7 @@ export type ClientListQuery<Fields extends string = string> = {
 
 /**
  * Calls the generated API in-process, with the rights of the caller (`client`) or of the plugin (`pluginClient`). A
- * call rejects with a `ClientError` where HTTP would return an error. As an exception, `get` returns undefined if no
+ * call rejects with a `ClientError` where HTTP would return an error. However, `get` resolves with undefined if no
  * object has the name. If `type` is a result of `defineType`, objects have the TypeScript type of the declaration.
  * `fieldSelector` and `sort` then accept only the type's indexes.
  */

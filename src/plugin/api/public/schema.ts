@@ -93,7 +93,7 @@ type NamesWith<Schema, Keyword extends 'default' | '$ref'> =
   | (Schema extends { readonly allOf: readonly (infer Each)[] } ? EachNamesWith<Each, Keyword> : never)
   | (Keyword extends '$ref' & keyof Schema ? string : never);
 
-/** Distributes over the schemas of an `allOf`. */
+/** The names in the schemas of an `allOf`. The conditional type applies `NamesWith` to each schema of the union. */
 type EachNamesWith<Schema, Keyword extends 'default' | '$ref'> = Schema extends unknown
   ? NamesWith<Schema, Keyword>
   : never;

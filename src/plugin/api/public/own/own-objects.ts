@@ -19,7 +19,7 @@ export type OwnObjects<T extends AnyObject> = {
   readonly owner: string & keyof T['spec'];
   /** All verbs by default. */
   readonly verbs?: readonly OwnVerb[];
-  /** Members of `spec` that the owner cannot change. The routes ignore these members in requests. */
+  /** The members of `spec` that the owner cannot change. The routes ignore these members in requests. */
   readonly kept?: readonly (string & keyof T['spec'])[];
   /**
    * Checks the `spec` of a request before the write. Throws a `ClientError` to refuse the write. `stored` is undefined
@@ -41,10 +41,9 @@ export type OwnObjects<T extends AnyObject> = {
 type Answer<T> = (own: Own<T>) => Promise<RouteResponse>;
 
 /**
- * Declares the routes for a user's own objects. The routes read and write objects with the plugin's rights. Users thus
- * need rights on the routes, but no rights on the type. Objects of other users return 404. Lists, `ETag`, `If-Match`
- * and the preconditions in bodies work as in the generated API. As an exception, `refuseUnsupported` refuses some
- * parameters.
+ * Declares the routes for a user's own objects. The routes read and write objects with the plugin's rights, so users
+ * need rights on the routes, but not on the type. Objects of other users return 404. Lists, `ETag`, `If-Match` and the
+ * preconditions in bodies work as in the generated API, except for the parameters that `refuseUnsupported` refuses.
  */
 export function ownObjects<T extends AnyObject>(options: OwnObjects<T>): ControllerDeclaration {
   const { type, apiVersion, path, owner, verbs = ownVerbs, summary } = options;
