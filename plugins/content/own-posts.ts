@@ -4,8 +4,9 @@ import { post } from './post.ts';
 import { publish, unpublish } from './publication.ts';
 
 /**
- * Declares the routes for the caller's own posts (decision 6.9). Here, only the actions `publish` and `unpublish`
- * change the publication of a post. Thus a role can grant the right to write posts without the right to publish them.
+ * Declares the routes for the caller's own posts (docs/spec/decisions.md, 6.9). Only the actions `publish` and
+ * `unpublish` of these routes change the publication of a post. Thus a role can grant the right to write posts without
+ * the right to publish them.
  */
 export function ownPosts(domain: string): ControllerDeclaration {
   const type = post(domain);
