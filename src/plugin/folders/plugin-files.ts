@@ -137,7 +137,9 @@ async function readFolder(folder: string) {
   return readdir(folder, { withFileTypes: true });
 }
 
-/** Returns the metadata of a regular file; undefined for other entries. Reading a pipe or device may never end. */
+/**
+ * Returns the metadata of a regular file; undefined for other entries, because reading a pipe or device may never end.
+ */
 async function markOf(path: string): Promise<Stats | undefined> {
   return stat(path)
     .then((mark) => (mark.isFile() ? mark : undefined))

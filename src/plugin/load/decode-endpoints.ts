@@ -140,7 +140,7 @@ function decodeSocket(socket: unknown, { at, prefix }: SchemaPlace, problems: st
   return { path, handler, ...summaryOf(socket, at, problems) };
 }
 
-/** Results of the function are decoded at each call. */
+/** Checks only for a function. The result of each call is decoded later. */
 function isRouteHandler(value: unknown): value is RouteHandler {
   return typeof value === 'function';
 }

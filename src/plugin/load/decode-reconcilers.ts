@@ -116,7 +116,7 @@ function isConcurrency(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= reconcilerConcurrencyMax;
 }
 
-/** Results of the function are decoded at each call. */
+/** Checks only for a function. The result of each call is decoded later. */
 function isReconcile(value: unknown): value is ReconcilerDeclaration['reconcile'] {
   return typeof value === 'function';
 }

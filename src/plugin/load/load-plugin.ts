@@ -81,7 +81,8 @@ async function load(request: LoadRequest, dependencies: LoadDependencies): Promi
   const shipped = decodeShippedObjects(await readObjectFiles(folder), { plugin: manifest.name, domain });
   if (!shipped.ok) return failed('ObjectsRefused', shipped.problems.join('; '));
   const frontEnd = manifest.console === undefined ? undefined : await readFrontEnd(folder, manifest.console);
-  // A package is complete. A plugin folder may be between two builds, and its API must not depend on its front end.
+  // Refuses only a package. The front end in a plugin folder may be between two builds, and the plugin runs without the
+  // front end.
   if (frontEnd?.ok === false && request.origin.kind === 'upload') return failed('ConsoleRefused', frontEnd.problem);
   const checked = await checkMain(request, dependencies);
   if (!checked.ok) return failed(checked.reason, checked.message);
@@ -168,7 +169,8 @@ async function runMain(
     );
     if (!module.ok) return module;
     const check = (): CheckedExport => checkExport(module.exported, declarer, (stack) => suspects.placeOf(name, stack));
-    // An upload was checked in the separate process, and an installed package before its install.
+    // Only files in a plugin folder need the time limit. An upload was checked in the separate process, and an
+    // installed package before its install.
     return declarer.by?.source === 'folder' ? checkWithinTime(check) : check();
   } finally {
     if (origin.kind === 'kept') loadMarks.end(name);

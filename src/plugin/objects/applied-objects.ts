@@ -94,7 +94,8 @@ export class AppliedObjects {
       ...loaded.objects.filter(({ isCreatedOnce }) => isCreatedOnce),
       ...createdOnce.filter((ref) => !isIn(loaded.objects, ref)),
     ];
-    // Starter content is recorded as created only after its creation, because no later start creates recorded content.
+    // Records starter content only after its creation. Otherwise a crash in between would leave recorded content that
+    // no later start creates.
     await this.#remember(plugin, { applied: [...ours, ...retained, ...left], createdOnce: once, types }, memory);
     return { ok: true, kept };
   }

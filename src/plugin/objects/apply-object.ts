@@ -228,7 +228,8 @@ function waitBeforeRetryMs(rejection: Rejection, { dryRun = false }: Application
     case 'not-found':
       return 50;
     case 'unavailable':
-      // A check of a new version of a type is refused as long as the log declares the present version.
+      // A dry run is not retried. During an upgrade, this refusal lasts as long as the present version of the type is
+      // in force.
       return dryRun ? undefined : rejection.retryAfterSeconds * 1_000;
     case 'too-many-requests':
       return rejection.retryAfterSeconds * 1_000;

@@ -30,7 +30,7 @@ export const packageChunksReadMax = 8;
 export const packageInstallsMax = 2;
 /**
  * The maximum time that an install waits for this node to reconcile the plugin, and for the leader to report the state.
- * It is longer than the time limit of a plugin's start (10 s).
+ * The time is longer than the limit of a plugin's start (10 s).
  */
 export const packageSettledMs = 12_000;
 /**

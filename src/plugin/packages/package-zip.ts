@@ -17,7 +17,8 @@ const readMethods: ReadonlySet<number> = new Set([0, 8]);
  * archive is damaged.
  */
 export async function* zipEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
-  // The library's decoding of names would convert backslashes, and its errors would not contain the entry's name.
+  // Decodes the names of entries here. The library would convert backslashes, and its errors would not contain the
+  // entry's name.
   const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), {
     decodeStrings: false,
     validateEntrySizes: true,

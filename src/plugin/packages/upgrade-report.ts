@@ -259,10 +259,7 @@ function nameIn(object: unknown): string {
   return typeof name === 'string' ? JSON.stringify(name) : 'without a name';
 }
 
-/**
- * Checks the objects of a type. `steps` contains the declared migrations. `runs` contains the functions to call, which
- * may record the call in progress.
- */
+/** Checks the objects of a type. `runs`: the functions of `steps`, which may record the call in progress. */
 function* checkOf(
   type: ResourceType,
   { steps, runs }: { readonly steps: readonly MountedMigration[]; readonly runs: readonly MountedMigration[] },

@@ -22,8 +22,8 @@ export function untyped({ group, version, plural }: TypeName): TypeName {
 }
 
 /**
- * The maximum number of attempts of a write. Further attempts are rarely useful, because a retry follows only a
- * conflict with another writer.
+ * The maximum number of attempts of a write. A retry follows only a conflict with another writer, and so many conflicts
+ * in a row are unlikely.
  */
 const attemptsMax = 8;
 
