@@ -93,7 +93,7 @@ export class Report {
     }
   }
 
-  /** Prints the YAML block after a failed point. */
+  /** Prints a line of the YAML block after a failed point. Returns whether the line belongs to such a block. */
   #diagnose(line) {
     if (this.#diagnosed === undefined) return false;
     const text = line.slice(this.#diagnosed + 2);
