@@ -2,7 +2,7 @@
 export type WebFile = {
   /** The size when the folder of the file was read. */
   readonly bytes: number;
-  /** Resolves with the content; with undefined if the file has changed or cannot be read. Never rejects. */
+  /** Resolves with the content, or with undefined if the file has changed or cannot be read. Never rejects. */
   readonly read: () => Promise<Buffer | undefined>;
 };
 

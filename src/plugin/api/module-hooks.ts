@@ -52,7 +52,7 @@ function inVersion(resolved: ResolveFnOutput, parent: string | undefined): Resol
 
 /**
  * The name of a query parameter in a module's URL. The value contains the version of the plugin's files, and the depth
- * of the plugin's folder in the file system.
+ * of the plugin's folder in the file system. From the depth, `versioned` computes the path of this folder.
  */
 export const versionMember = 'plugin-files';
 

@@ -47,7 +47,7 @@ export async function checkManifest(folder: PluginFolder, { domain, version }: P
   return { manifest, problems: problems.map((problem) => inManifest(problem, lines)) };
 }
 
-/** Returns the problem of the built front end. */
+/** Returns the problem of the built front end, or an empty array. */
 export async function checkFrontEnd(folder: PluginFolder, manifest: Manifest): Promise<readonly PluginProblem[]> {
   const read = manifest.console === undefined ? undefined : await readFrontEnd(folder, manifest.console);
   if (read?.ok !== false) return [];

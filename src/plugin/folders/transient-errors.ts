@@ -1,4 +1,4 @@
-/** The codes of transient errors of the process or the machine. The file may be readable later. */
+/** The codes of errors that the process or the machine causes temporarily. A later attempt may read the file. */
 const transientCodes = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
 
 /** Returns an error handler that rethrows a transient error, and returns `otherwise` for any other error. */

@@ -219,7 +219,8 @@ export class Incarnation {
   async release(): Promise<void> {
     const { plugin } = this.is;
     const { registry, reconcilers, migrations, routes, routeOwners, closeWatches } = this.#dependencies;
-    // Unmounts the reconcilers first, so that no new step starts. Running steps may continue until their time limit.
+    // Unmounts reconcilers and migrations first, so that no new step starts. Running steps may continue until their
+    // time limit.
     const quiet = Promise.all([reconcilers.unmount(plugin), migrations.unmount(plugin)]);
     routes.unmount(plugin);
     for (const [shape, owner] of routeOwners) if (owner === plugin) routeOwners.delete(shape);

@@ -9,7 +9,7 @@ export type PluginActivity = {
   readonly failure: Failure | undefined;
 };
 
-/** The entry in the registry's list of expected plugins that stands for the plugins that are not discovered yet. */
+/** The name in the registry's list of expected plugins that stands for all undiscovered plugins. */
 export const undiscovered = '';
 
 /** Returns the plugins that are not reconciled yet, with their present activities. */

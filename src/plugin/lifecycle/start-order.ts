@@ -35,7 +35,10 @@ function namesWithout(waiting: ReadonlyMap<string, ReadonlySet<string>>): readon
   return [...waiting].filter(([, dependencies]) => dependencies.size === 0).map(([name]) => name);
 }
 
-/** Follows dependencies from `name` until a plugin repeats. Each waiting plugin depends on another waiting plugin. */
+/**
+ * Follows dependencies from `name` until a plugin repeats. One must repeat, because each waiting plugin depends on
+ * another waiting plugin.
+ */
 function cycleFrom(name: string, waiting: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   const way: string[] = [];
   let next: string | undefined = name;

@@ -45,7 +45,7 @@ export function compileExport(exported: unknown, declarer: Declarer): CompiledEx
   return { definition, types, problems: [...problems, ...problemsAmong(types, definition, exported)] };
 }
 
-/** Returns the problems that several types of a plugin have together. */
+/** Returns the problems among the plugin's types: repeated plurals or kinds, and cycles of references. */
 function problemsAmong(
   compiled: CompiledExport['types'],
   { types: declared }: Definition,

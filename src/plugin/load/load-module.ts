@@ -97,9 +97,9 @@ export function describe(error: unknown): string {
 let areHooksInstalled = false;
 
 /**
- * Makes `ledgerplane/plugin` resolvable outside the platform's package. The hooks are installed late, before the first
- * plugin that is not bundled, because they are slow in old versions of Node. Before Node 22.15, hooks run in a separate
- * thread, and each import needs a round trip.
+ * Makes `ledgerplane/plugin` resolvable outside the platform's package. The hooks are installed only before the first
+ * plugin that is not bundled. Before Node 22.15, they slow down imports: they run in a separate thread, and each import
+ * needs a round trip.
  */
 export function installModuleHooks(): void {
   if (areHooksInstalled) return;

@@ -62,7 +62,7 @@ export async function fatalOf(
       timer.cancel();
       timer = limit(pluginStartMs);
     });
-    // A failed kill also emits an error. It has no effect, because the promise is already resolved.
+    // A failed kill also emits an error. This error has no effect, because the promise is already resolved.
     child.on('error', (error) => {
       end(untried(error));
     });

@@ -79,7 +79,7 @@ export function manifestLine(problem: string, lines: YamlLines): number | undefi
   return member === undefined ? yamlLine(problem) : lines(0, `/${member.replaceAll('.', '/')}`);
 }
 
-/** Reads the manifest in the text of plugin.yaml. The problem contains the lines. */
+/** Decodes the text of plugin.yaml. For an invalid manifest, returns a problem with line numbers. */
 export function readManifestText(
   file: { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string },
   domain: string,

@@ -60,8 +60,9 @@ export function appliedBase(current: JsonObject, { type, key, next }: AppliedBas
 }
 
 /**
- * Converts a base with its version. The compact form contains only hashes of long values, but conversion functions
- * expect whole values. The whole values are taken from the present object and the next object, if the hashes match.
+ * Converts the last applied state from its own version to the version of the type. The compact form contains only
+ * hashes of long values, but conversion functions expect whole values. The whole values are taken from the present
+ * object and the next object, if the hashes match.
  */
 function convertedBase(
   { apiVersion, ...base }: JsonObject & { readonly apiVersion: string },

@@ -151,8 +151,8 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
     return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
   const current = parseObject(pastAnswer(stored.bytes, type));
   const metadata = objectAt(current, 'metadata');
-  // An object that is marked for deletion is not changed. The next start creates the object again. An object that
-  // cannot be converted is left unchanged for a version of the plugin that can convert the object.
+  // An object that is marked for deletion is not changed: the next start creates the object again. An object that
+  // cannot be converted is not changed, until a version of the plugin can convert the object.
   if (metadata['deletionTimestamp'] !== undefined || current['apiVersion'] !== type.apiVersion)
     return { command: undefined, kept: [] };
   const before = mergeableOf(current, key);

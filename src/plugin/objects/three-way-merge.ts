@@ -59,8 +59,8 @@ function memberOf(value: JsonValue | undefined, member: string): JsonValue | und
 
 /**
  * Returns a compact form of a value for the annotation with the last applied object. A hash replaces each long string,
- * long array or large object. The compact form is sufficient to test whether another value is equal. Hashes in
- * `compact`, which is already in compact form, are kept.
+ * long array or large object. The compact form is sufficient to test whether another value is equal. If the value
+ * contains hashes of an earlier compact form, `compact` is that form, and its hashes are not hashed again.
  */
 export function remember(value: JsonValue, compact?: JsonValue): JsonValue {
   return rememberValue(value, new Set(hashesIn(compact)));

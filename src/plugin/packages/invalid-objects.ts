@@ -24,7 +24,9 @@ export class InvalidObjects {
     this.#placeOf = placeOf;
   }
 
-  /** `steps` are the migrations that ran. A failure without a thrown error has the place of its migration. */
+  /**
+   * Adds a failure. `steps`: the migrations that ran. A failure without a thrown error gets the place of its migration.
+   */
   fail(type: ResourceType, name: string, { problem, thrown }: StepFailure, steps: readonly MountedMigration[]): void {
     if (this.first.length >= invalidObjectsShownMax) return;
     const failed = steps.find(({ id }) => problem.startsWith(`the migration ${id} `));

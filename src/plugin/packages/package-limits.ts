@@ -1,6 +1,8 @@
 /** The maximum size of an uploaded archive, which is in memory during an install and remains in the log forever. */
 export const packageBytesMax = 20_971_520;
-/** The maximum total size of the unpacked files. Compressed text expands to about five times its compressed size. */
+/**
+ * The maximum total size of the unpacked files: five times the maximum archive, the usual ratio for compressed text.
+ */
 export const packageUnpackedBytesMax = 104_857_600;
 /**
  * The maximum compression ratio of DEFLATE (RFC 1951: 258 bytes in two bits), which limits the disk space that a small

@@ -102,7 +102,8 @@ class TarReader {
     if (this.#head === undefined) return this.#parse(chunk);
     this.#head = Buffer.concat([this.#head, chunk]);
     if (this.#head.length < tarBlockBytes) return [];
-    // The library would unpack content that is compressed twice without a size limit, so the format is checked first.
+    // Checks the format before the library reads the block. The library would unpack content that is compressed twice,
+    // without a limit for its size.
     if (this.#head.toString('latin1', magicAt, magicAt + magic.length) !== magic)
       throw new ArchiveRefused('the gzipped content is not a tarball');
     const head = this.#head;
