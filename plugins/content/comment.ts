@@ -43,7 +43,7 @@ export function publicCommentsOf(name: string): readonly string[] {
   return [`spec.post=${escapeSelectorValue(name)}`, 'spec.state=approved', '!metadata.deletionTimestamp'];
 }
 
-/** Has no declared return type, so that the type of the result is derived from the schema. */
+/** This function has no declared return type, so that the type of the result is derived from the schema. */
 function declared(domain: string) {
   return defineType({
     ...commentName(domain),
@@ -55,7 +55,7 @@ function declared(domain: string) {
       { name: 'spec.post' },
       { name: 'spec.author' },
       { name: 'spec.state', indexFunc: ({ spec }) => spec.state ?? 'pending' },
-      // Whether the comment has an owner reference. The reconciler of posts adds missing owner references.
+      // Whether the comment has an owner reference. The reconciler of posts finds comments without one by this index.
       { name: 'owned', type: 'boolean', indexFunc: ({ metadata }) => (metadata.ownerReferences ?? []).length > 0 },
     ],
     printerColumns: [

@@ -7,7 +7,8 @@ export function permalinkOf(name: string, slug: string | undefined): string {
 
 /** Returns the beginning of a text without markup. A longer text is cut at a space if possible, and ends with `…`. */
 export function excerptOf(content: string): string {
-  // Only the beginning of a long text is processed, which usually contains enough characters for the excerpt.
+  // Processes only the beginning of a long text. Twenty times the maximum length usually leaves enough characters
+  // without markup.
   const text = content
     .slice(0, excerptLengthMax * 20)
     .replaceAll(/<[^<>]*>/gu, ' ')

@@ -22,7 +22,7 @@ export function post(domain: string): DefinedType<Post> {
   return declared(domain);
 }
 
-/** Has no declared return type, so that the type of the result is derived from the schema. */
+/** This function has no declared return type, so that the type of the result is derived from the schema. */
 function declared(domain: string) {
   return defineType({
     ...postName(domain),
@@ -46,7 +46,7 @@ function declared(domain: string) {
       // `words^=beg` finds posts by the beginnings of the words of their titles and tags.
       { name: 'words', multi: true, indexFunc: ({ spec }) => searchWords([spec.title, ...(spec.tags ?? [])]) },
     ],
-    // The status is a subresource, so that authors cannot change the status.
+    // The status is a subresource, because authors have the right to write posts, but not their status.
     statusSubresource: true,
     printerColumns: [
       { name: 'Title', type: 'string', pointer: '/spec/title' },
