@@ -37,8 +37,8 @@ const existing = testFiles(join(root, 'dist', 'test')).map((file) => relative(ro
 const files = existing.filter((file) => isWanted(file)).sort();
 
 /**
- * Returns whether the file runs: each file that an argument names; without such arguments, each file that is not slow
- * or, with `--all`, each file.
+ * Returns whether to run the file. Arguments other than `--all` select files by a part of the path. Without such
+ * arguments, all files are selected, but slow files only with `--all`.
  */
 function isWanted(file) {
   if (words.length > 0) return words.some((word) => file.includes(word));

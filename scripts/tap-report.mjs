@@ -16,7 +16,10 @@ export class Report {
   failed = 0;
   filesSeen = 0;
   skips = [];
-  /** The open subtests, outermost first: the name, whether a point in it failed, and whether it is an empty file. */
+  /**
+   * The open subtests, outermost first: the name, whether one of its points has failed, and whether the subtest is a
+   * file without tests.
+   */
   #open = [];
   /** The indentation of the failed point to which the following diagnostics belong. */
   #diagnosed;

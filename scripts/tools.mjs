@@ -72,8 +72,8 @@ async function unpackKubectl() {
 }
 
 /**
- * Unpacks the browser at the install. Otherwise the package would unpack the browser to /tmp at the first use, where
- * concurrent test files would conflict.
+ * Unpacks the browser now. Otherwise the package would unpack the browser to /tmp at the first use, where concurrent
+ * test files would conflict.
  */
 async function unpackChromium() {
   const archive = join(modules, '@sparticuz', 'chromium', 'bin', 'chromium.br');
