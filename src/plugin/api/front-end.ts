@@ -20,7 +20,7 @@ export type FrontEnd = {
   readonly files: ReadonlyMap<string, FrontEndFile>;
 };
 
-/** The module of a front end, and its optional style sheet. */
+/** The names of a front end's module and of its optional style sheet. */
 export const frontEndModule = 'index.js';
 export const frontEndStyles = 'index.css';
 

@@ -19,7 +19,7 @@ export function functionStack(written: unknown): string {
     const { lineNumber, columnNumber = 0 } = location;
     return `\n    at ${url}:${String(lineNumber + 1)}:${String(columnNumber + 1)}`;
   } catch {
-    // A check without the place still reports the problem.
+    // Ignores an error of the debugger: the problem is then reported without the place.
     return '';
   } finally {
     session.disconnect();

@@ -20,7 +20,7 @@ export async function wrongForm(files: ReadonlyMap<string, Uint8Array>): Promise
 
 async function unpacksTo(form: Uint8Array, encoding: keyof typeof unpackers, plain: Uint8Array): Promise<boolean> {
   try {
-    // The limit stops a form that would expand to gigabytes.
+    // The limit stops the decompression of a form that would expand to gigabytes.
     return (await unpackers[encoding](form, { maxOutputLength: Math.max(1, plain.length) })).equals(plain);
   } catch {
     return false;

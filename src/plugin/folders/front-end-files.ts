@@ -120,6 +120,7 @@ function digestOf(files: ReadonlyMap<string, FrontEndFile>): string {
 }
 
 /**
- * The length in hexadecimal digits (96 bits), at which two versions of a plugin practically never have the same digest.
+ * The length of a digest in hexadecimal digits. With 96 bits, two versions of a plugin practically never have equal
+ * digests.
  */
 const digestLength = 24;

@@ -105,9 +105,9 @@ async function frontEndOf(
 }
 
 type Places = {
-  /** Whether a folder is scanned. */
+  /** Returns whether a folder is scanned. */
   readonly folder: (path: string) => boolean;
-  /** Whether a file is a part of the plugin. */
+  /** Returns whether a file is a part of the plugin. */
   readonly part: (path: string) => boolean;
 };
 

@@ -79,7 +79,7 @@ export function endpointProblems(
 ): readonly string[] {
   const asked = [
     ...routes.map(({ method, path }) => ({ method, path, title: `${method} ${path}` })),
-    // A WebSocket handshake is a GET. The generated API serves watches over WebSocket at its own paths.
+    // A WebSocket handshake is a GET, so a socket conflicts with a GET route at its path.
     ...sockets.map(({ path }) => ({ method: 'GET', path, title: `the socket ${path}` })),
   ];
   return asked.flatMap(({ method, path, title }) => {

@@ -35,7 +35,7 @@ async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
   await runModule(trialOf, { name, domain, log: unheard })
     .then((exported) => checkLoaded(exported, { name, domain }))
     .catch(readThrown);
-  // Work that the module queued runs before the trial succeeds.
+  // Lets the module's queued work run before the trial succeeds, because this work may also end the process.
   await nextTurn();
   process.send?.('loaded');
 }

@@ -81,7 +81,7 @@ const late: Failure = {
     'for an event that does not occur',
 };
 
-/** V8 aborts a process with an exhausted heap. */
+/** The failure if the process aborts, as V8 does when the heap is exhausted. */
 const aborts: Failure = {
   reason: 'ModuleFailed',
   message:

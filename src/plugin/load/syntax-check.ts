@@ -24,7 +24,6 @@ function parsed(folder: string, file: string, wanted: string): vm.SourceTextModu
     return new vm.SourceTextModule(readFileSync(join(folder, file), 'utf8'), { identifier: file });
   } catch (error) {
     if (error instanceof SyntaxError && error.message === wanted) throw error;
-    // The file is not a module, or has another error.
     return undefined;
   }
 }

@@ -86,7 +86,7 @@ function encoded({ time, level, message: given, fields }: LoggedLine): Uint8Arra
   if (whole.length <= pluginLogLineBytesMax) return whole;
   const note = { ...head, isShortened: true };
   const rest = pluginLogLineBytesMax - Buffer.byteLength(jsonOf({ ...note, message: '' }));
-  // A character may take six bytes as an escape in JSON.
+  // Shortens the message so that it fits even if each character needs an escape of six bytes in JSON.
   return Buffer.from(jsonOf({ ...note, message: message.slice(0, Math.floor(rest / 6)) }));
 }
 

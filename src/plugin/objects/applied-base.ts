@@ -37,7 +37,7 @@ export type AppliedBase = {
   readonly type: ResourceType;
   /** The name of the annotation. */
   readonly key: string;
-  /** The object that is merged next. */
+  /** The shipped object that is merged next; undefined if nothing is merged. */
   readonly next: JsonObject | undefined;
 };
 

@@ -165,7 +165,7 @@ export class PluginObjects {
       if (!deepEqual(present, replaced)) return false;
       const { uid, version } = objectIn(before, 'metadata');
       const outcome = await this.#write(name, { status: { migrations } }, { part: 'status', uid, version });
-      // Another part of the object may have changed.
+      // Retries after a failed precondition, because the other write may have changed another part of the object.
       if (outcome.ok || outcome.rejection.reason !== 'precondition-failed') return this.#isDone(name, outcome);
     }
     return false;

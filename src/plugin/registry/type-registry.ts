@@ -110,12 +110,12 @@ export class TypeRegistry {
     return this.all().find(({ type }) => type.group === group && type.kind === kind);
   }
 
-  /** All types, each in its preferred version. */
+  /** Returns all types, each in its preferred version. */
   all(): readonly Registration[] {
     return [...this.#byKey.values()];
   }
 
-  /** All types, each in all its served versions. */
+  /** Returns all types, each in all its served versions. */
   versions(): readonly Registration[] {
     return this.all().flatMap(({ type, serving }) => versionsOf(type).map((each) => ({ type: each, serving })));
   }

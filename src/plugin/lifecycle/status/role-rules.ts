@@ -18,7 +18,7 @@ export type RoleRulesDependencies = {
  */
 export class RoleRules {
   readonly #dependencies: RoleRulesDependencies;
-  /** The result of the last search, joined as one text. */
+  /** The last result of `unmatched` for each plugin, joined as one text. */
   readonly #last = new WeakMap<HostedPlugin, string>();
 
   constructor(dependencies: RoleRulesDependencies) {
