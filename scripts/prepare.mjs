@@ -67,8 +67,6 @@ async function main() {
   });
 }
 
-// ---- dependencies ----
-
 function isInstalled() {
   return read(installStamp) === installedDigest();
 }
@@ -111,8 +109,6 @@ function matchesLock() {
     )
   );
 }
-
-// ---- build ----
 
 function sourceFolders() {
   return compilerInput('include').filter((folder) => existsSync(join(root, folder)));
@@ -234,8 +230,6 @@ function removeOthers(expected) {
   };
   sweep(dist);
 }
-
-// ---- files and processes ----
 
 function read(path) {
   try {
