@@ -19,7 +19,10 @@ export function appliedText(shipped: JsonObject, { apiVersion }: Pick<ResourceTy
   return JSON.stringify(isObject(compact) ? { apiVersion, ...compact } : compact);
 }
 
-/** Returns the members that both plugins and users may change. Files set the status only when an object is created. */
+/**
+ * Returns the members that both plugins and users may change. The status is omitted, because files set it only when an
+ * object is created.
+ */
 export function mergeableOf(object: JsonObject, key: string): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata: _metadata, ...members } = object;
   const { labels, annotations, finalizers, ownerReferences } = objectAt(object, 'metadata');
