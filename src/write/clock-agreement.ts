@@ -4,8 +4,8 @@ import type { EventLog } from '../log/log.ts';
 
 /**
  * Compares this node's clock with the clock of the log, which all nodes share (docs/spec/consistency.md, 8). A node
- * with a wrong clock refuses writes. Otherwise other nodes would adopt the wrong time, because the time of an event is
- * not earlier than previous times.
+ * with a wrong clock refuses writes. Otherwise the wrong time would spread to later events of all nodes, because the
+ * times of events never decrease.
  */
 export class ClockAgreement {
   readonly #clock: Clock;

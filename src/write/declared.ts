@@ -56,7 +56,10 @@ export function isOutdated(
   return last !== undefined && declaration !== undefined && !isSameDeclaration(last, declaration);
 }
 
-/** Returns whether the type of a request may still decide, although another type may be registered now. */
+/**
+ * Returns whether the type of a request may still be used for the decision, although another type may be registered
+ * now.
+ */
 function mayDecide(
   declarations: DeclarationReader | undefined,
   type: ResourceType,

@@ -28,7 +28,7 @@ export class EventStamps {
     this.#lastEventTime = lastEventTime;
   }
 
-  /** Refuses all writes while this node's clock is wrong. */
+  /** Returns the refusal of all writes while this node's clock is wrong; undefined otherwise. */
   refusal(): Refusal | undefined {
     const problem = this.#agreement.problem();
     return problem === undefined ? undefined : wrongClock(problem);

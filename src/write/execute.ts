@@ -64,7 +64,10 @@ class WriteDoor {
     }
   }
 
-  /** Waits, without a turn, for the end of an upgrade that refuses the write, and then decides the command again. */
+  /**
+   * Waits for the end of the upgrade that refuses the write, and then decides the command again. During the wait, the
+   * write has no turn in the queue of its stream.
+   */
   async #decideWhenDeclared(refused: WriteOutcome, { type, command, entered }: Deciding): Promise<WriteOutcome> {
     const { upgradeWaits } = this.#dependencies;
     if (upgradeWaits === undefined) return refused;
@@ -78,7 +81,7 @@ class WriteDoor {
   }
 
   async #decideInTurn(type: ResourceType, command: Command, entered: Entered): Promise<WriteOutcome> {
-    // Writes of an existing object queue, because most concurrent writes would lose the race to append.
+    // Writes of an existing object queue. Without a queue, most concurrent writes would lose the race to append.
     const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
     const turn = isOrdered ? this.#turns.take(streamOf(type, command.name), entered.admitted.writer) : unordered;
     if (turn === undefined) return tooMany('too many writes of this object are queued');

@@ -39,8 +39,8 @@ function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
 const unbounded: ReadonlySet<ObjectEvent['type']> = new Set(['ObjectDeletionRequested', 'ObjectDeleted', 'NameFenced']);
 
 /**
- * Returns the proposal without `values` in its event. Other objects have claimed these values, so the marked object
- * loses the values.
+ * Returns the proposal of a marked object without `values` in its event, because other objects have claimed these
+ * values.
  */
 export function lackingIn(proposal: Proposal, values: readonly HeldValue[], proposing: Proposing): Proposal {
   const { decision } = proposal;

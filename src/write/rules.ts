@@ -39,8 +39,8 @@ export type DecidedChange = {
 };
 
 /**
- * The result of `check`. `guard` is the stream of the guard that the write must hold. A guard is needed if the change
- * removes one of several things of which at least one must remain.
+ * The result of `check`. `guard` is the stream of the guard that the write must hold. A change needs a guard if it
+ * removes one of several objects of which at least one must remain, such as the super administrators.
  */
 export type RuleCheck = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & {
   readonly guard?: StreamName | undefined;

@@ -11,8 +11,8 @@ type Queue = TurnQueue<Writer, () => void>;
 
 /**
  * Serializes the writes of each stream on this node, because most concurrent writes of an object would lose the race to
- * append. Writers alternate. The queue saves work but is not a lock. A writer proceeds after a time limit, and the
- * expected revision prevents two successes from the same state.
+ * append. Writers alternate. The queue saves work but is not a lock: a writer proceeds after a time limit, and the
+ * expected revision ensures that only one of two writes from the same state succeeds.
  */
 export class StreamQueues {
   readonly #clock: Clock;
@@ -72,5 +72,5 @@ function hasSlotFor(writer: Writer, queue: Queue): boolean {
   return left > 0 && (writer.kind === 'trusted' || queue.sizeOf(writer) < left);
 }
 
-/** A write that waited too long has no turn, so no other write starts when this write ends. */
+/** The turn of a write that exceeded the time limit. Such a write blocks no other write, so its end starts none. */
 const outOfTurn: Leave = () => undefined;

@@ -284,7 +284,7 @@ function metadataOf({ cause, causedBy }: WriteContext, time: string, by: Decided
   };
 }
 
-/** Whether the rules skip a command. Such commands are sent by the platform's code and change no grants. */
+/** The commands that the rules do not check: only the platform's code sends them, and they change no grants. */
 const isUnchecked: Readonly<Record<Command['type'], boolean>> = {
   create: false,
   replace: false,

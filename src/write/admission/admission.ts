@@ -57,7 +57,7 @@ export class Admission {
   }
 }
 
-/** A write in flight, and the write's share of the writer's limits. */
+/** A write in flight, with its charges against the limits of its writer. */
 export class Admitted {
   readonly writer: Writer;
   readonly #context: WriteContext;
@@ -85,8 +85,8 @@ export class Admitted {
   }
 
   /**
-   * Reserves memory for the events of the object. Charges the bytes of events that will be appended to the writer's
-   * rate. Returns a refusal if a limit is exceeded.
+   * Reserves memory for the events of the write. Charges the bytes of the events to the writer's rate, unless the write
+   * is a dry run or too large. Returns a refusal if a limit is exceeded.
    */
   takeEvents(events: readonly ProposedEvent[], { isTooLarge }: { readonly isTooLarge: boolean }): Refusal | undefined {
     const dataBytes = events.reduce((sum, { data }) => sum + data.length, 0);
@@ -95,7 +95,7 @@ export class Admitted {
     return this.#chargeEvents(events.reduce((sum, { metadata }) => sum + metadata.length, dataBytes));
   }
 
-  /** Charges the bytes of the events. A repeated decision is charged only for additional bytes. */
+  /** Charges the bytes of the events. A command that is decided again is charged only for additional bytes. */
   #chargeEvents(bytes: number): Refusal | undefined {
     const added = Math.max(0, bytes - this.#bytesCharged);
     const refused = this.charge(added);
@@ -123,7 +123,7 @@ export class Admitted {
     return tooFast(`${String(ownWriteBytesPerUser)} bytes of the user's own tokens, sessions and profile`, ownSeconds);
   }
 
-  /** Charges the bytes of an append that cannot be refused. Above the rate, later writes are refused. */
+  /** Charges the bytes of an append that must not be refused. Above the rate, later writes are refused. */
   owe(bytes: number): void {
     const {
       writer: { allowance, ownAllowance },

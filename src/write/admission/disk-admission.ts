@@ -9,7 +9,7 @@ export type WriterDisk = {
    * installed plugins and the platform's own writes are then accepted.
    */
   isShort(): boolean;
-  /** Whether the free space is below half of the reserve. Platform writes that clients cause are then refused too. */
+  /** Whether the free space is below half of the reserve. Log-ins and records of token use are then refused too. */
   isScarce(): boolean;
   /** Takes one of the few log-ins for super administrators while `isScarce`. Returns false if none is left. */
   takeLogIn(): boolean;

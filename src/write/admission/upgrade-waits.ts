@@ -18,7 +18,7 @@ export type UpgradeWaitsDependencies = {
   readonly signal: AbortSignal;
 };
 
-/** A writer of any kind, by which waiting writes are counted. */
+/** The part of `Writer` that a wait needs. Waiting writes are counted by the identity of their writer. */
 type Account = Pick<Writer, 'kind'>;
 
 type Waiting = {
@@ -27,9 +27,9 @@ type Waiting = {
 };
 
 /**
- * Writes that wait for the end of an upgrade: until the plugin is loaded again, or the leader has declared its types.
- * The wait is short, and begins only if plugins or declarations have changed lately. Otherwise the nodes have different
- * files for longer, and a wait would only delay the refusal.
+ * Lets writes wait for the end of an upgrade: until the plugin is loaded again, or the leader has declared its types. A
+ * write waits only if plugins or declarations have changed in the last `upgradeLatelyMs`. After that time, the nodes
+ * probably have different files for longer, and a wait would only delay the refusal.
  */
 export class UpgradeWaits {
   readonly #dependencies: UpgradeWaitsDependencies;
@@ -48,20 +48,23 @@ export class UpgradeWaits {
     });
   }
 
-  /** Call this method after a registered type, a reload of a plugin or a declaration has changed. */
+  /**
+   * Continues the writes that no longer need to wait. Must be called after a registered type, the load of a plugin or a
+   * declaration has changed.
+   */
   readonly changed = (): void => {
     this.#changedAt = this.#dependencies.clock.monotonic();
     for (const { isOver, end } of [...this.#waiting]) if (isOver()) end(true);
   };
 
-  /** Returns the time at which a write that begins now stops to wait. */
+  /** Returns the deadline of a wait that begins now, in monotonic milliseconds. */
   deadline(): number {
     return this.#dependencies.clock.monotonic() + upgradeWaitMs;
   }
 
   /**
-   * Resolves with true when `isOver` returns true. Resolves with false at the deadline, after `disconnected` or at the
-   * end of this node; at once if no upgrade is under way, or if there is no room.
+   * Resolves with true when `isOver` returns true. Resolves with false at the deadline, when `disconnected` aborts or
+   * when this node stops. Resolves with false at once if no upgrade is in progress or no slot is free.
    */
   async until(
     isOver: () => boolean,
@@ -78,12 +81,13 @@ export class UpgradeWaits {
     this.#count(of, 1);
     const ended = await this.#ended(isOver, remainingMs, disconnected);
     this.#count(of, -1);
-    // The waiting writes would otherwise be decided in one turn of the event loop.
+    // Spreads the writes over several turns, because deciding all waiting writes in one turn would block the event
+    // loop.
     if (ended) await this.#turns.next();
     return ended;
   }
 
-  /** A writer that is not trusted may use as many places as are free, as for all writes in flight. */
+  /** Returns whether a write of the writer may wait. A writer that is not trusted may use at most half of the slots. */
   #mayWait(of: Account): boolean {
     const { clock, held, signal } = this.#dependencies;
     const isUpgrade = clock.monotonic() - this.#changedAt <= upgradeLatelyMs;

@@ -32,7 +32,7 @@ export class Allowance {
     return this.#rates;
   }
 
-  /** Takes one write and returns 0. Above the rate, takes nothing and returns the seconds to wait. */
+  /** Charges one write and returns 0. Above the rate, charges nothing and returns the seconds to wait. */
   takeWrite(now: number): number {
     return this.#writes?.take(1, now) ?? 0;
   }
@@ -58,7 +58,7 @@ export class Allowance {
   }
 }
 
-/** A user, a network, a plugin or the platform. Has writes in flight, reserved memory and a remaining rate. */
+/** A user, a network, a plugin or the platform, with its writes in flight, its reserved memory and its rate limits. */
 export class Writer {
   readonly kind: WriterKind;
   /** The buckets of a limited writer; undefined for other writers. */

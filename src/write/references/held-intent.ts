@@ -119,7 +119,10 @@ function throughOf(last: RecordedEvent | undefined): number {
   throw new Error(`${last.stream} contains a ${event.type} event, which does not belong to this stream`);
 }
 
-/** Ignores a failed read. The intent then remains pending, and an excluded write waits and then fences the object. */
+/**
+ * Ignores a failed read. The intent then remains pending. A write that the intent excludes waits, and fences the object
+ * after the time limit.
+ */
 function ignoreUnreadable(error: unknown): undefined {
   if (!(error instanceof LogUnreadableError)) throw error;
 }

@@ -104,9 +104,9 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
 }
 
 /**
- * Releases a claim for an append that was never sent, so that the next writer need not wait and fence. Only a sole
- * claim that is still the last event is released, because another attempt could otherwise succeed. The caller must not
- * release a value that the event at `base` contains.
+ * Releases a claim for an append that was never sent, so that the next writer need not wait and fence. Releases only a
+ * sole claim that is still the last event, because an append of another attempt could otherwise succeed without a
+ * claim. The caller must not release a value that the event at `base` contains.
  */
 export async function releaseClaim(
   dependencies: ClaimsDependencies,
