@@ -143,7 +143,8 @@ export class DeclarationsBatch {
 
   enforce(type: TypeKey, { declared, late, indexes }: UniquenessEvent): void {
     const standing = this.#standing(type);
-    // Ignores an outdated enforcement. A later declaration or write may have left an unclaimed value.
+    // Ignores an enforcement that another declaration or a later write has made outdated: the index may have an
+    // unclaimed value.
     if (standing?.revision !== declared || standing.late !== late) return;
     const enforced = indexes.flatMap((index) => {
       const since = standing.since[index];
@@ -168,7 +169,7 @@ export class DeclarationsBatch {
     if (standing === undefined || this.isCurrent(type, declared)) return;
     const decided = declared ?? -1;
     const older = Object.keys(standing.since).filter((index) => decided < (standing.since[index] ?? 0));
-    // A fence under the row's declaration repeats values that are already known.
+    // A fence under the declaration of the row repeats values that were already counted.
     if (older.length === 0 || (isFence && row !== undefined && row.declared === declared)) return;
     const enforcedOlder = older.filter((index) => isEnforced(standing, index));
     if (enforcedOlder.length > 0) this.late.push({ type, name, declared, indexes: enforcedOlder });

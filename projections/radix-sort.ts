@@ -7,7 +7,10 @@ export type RadixKeys = {
   readonly order: Uint32Array;
 };
 
-/** The bits of a digit. Wider digits need fewer passes, but scatter to more places than the CPU cache has lines. */
+/**
+ * The number of bits in a digit. Wider digits need fewer passes, but their writes go to more places than the CPU cache
+ * has lines.
+ */
 const digitBits = 8;
 const digits = 1 << digitBits;
 
@@ -23,7 +26,7 @@ export function* radixSorted(keys: RadixKeys): Steps<RadixKeys> {
       yield* inStrides(source.order.length, (first, end) => {
         scatter(source, { to: target, word, shift, starts, first, end });
       });
-      // The caller's arrays are not modified.
+      // No pass writes to the caller's arrays.
       to = source === keys ? blankKeys(new Uint32Array(keys.order.length)) : source;
       from = target;
     }

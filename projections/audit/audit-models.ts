@@ -9,7 +9,10 @@ import type { Fold } from '../runner.ts';
 import type { AuditPart } from './audit-part.ts';
 import type { AuditTables } from './audit-tables.ts';
 
-/** All categories of streams except `lease`. The log truncates the streams of leases. */
+/**
+ * All categories of streams except `lease`. The log truncates the streams of leases, so their old events cannot be
+ * read.
+ */
 export const auditedCategories = [
   'access',
   'claim',
@@ -129,7 +132,7 @@ export class AuditModels implements Fold, AuditProgress {
     });
   }
 
-  /** Calls `listener` with each batch in the turn in which `apply` commits the batch. `listener` must not throw. */
+  /** Calls `listener` with each batch, in the turn in which `apply` commits the batch. `listener` must not throw. */
   subscribe(listener: (batch: readonly RecordedEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => {

@@ -40,7 +40,7 @@ export type AuditPart = {
   add(recorded: RecordedEvent, within: number): number;
   /** Writes the open batch, inside the transaction of all parts. An exception rolls back the transaction. */
   write(): void;
-  /** Completes the batch's changes to the part's memory. Called after the commit, in the same turn. */
+  /** Applies the batch to the part's memory. Called after the commit, in the same turn. */
   committed(): void;
   /**
    * Discards the open batch and its changes to the part's memory. Called after `add` or `write` of any part, or the

@@ -52,7 +52,7 @@ export function numberAt(block: Uint8Array, index: number): number | undefined {
   return number;
 }
 
-/** The count of the block's numbers that are at most `limit`. */
+/** Returns the number of values in the block that are at most `limit`. */
 export function countUpTo(block: Uint8Array, limit: number): number {
   const reader = new VarintReader(block);
   let count = 0;

@@ -47,7 +47,7 @@ export class Intersection {
     for (const [index, cursor] of this.#cursors.entries()) {
       const next = cursor.seek(at);
       if (next === undefined) return undefined;
-      // The cursor lacks position `at`, so the next step seeks in all cursors from position `next`.
+      // This cursor does not have position `at`, so the next step seeks in all cursors from position `next`.
       if (index > 0 && next !== at) return { found: false, at: next };
       at = next;
     }

@@ -11,7 +11,7 @@ import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 /** The number of entries in a full block. */
 const blockLength = 256;
 
-/** Ascending times in milliseconds, and the positions of the times' events within the epoch. */
+/** Ascending times in epoch milliseconds, and for each time the position of its event within the epoch. */
 type Entries = {
   readonly times: number[];
   readonly positions: number[];

@@ -60,7 +60,7 @@ const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 /** A cache of blocks and their decoded values. Even a million objects have few distinct labels, phases and owners. */
 class Shared<T> {
   readonly #known = new Map<string, T>();
-  /** The number of failed look-ups since the cache became full, minus the number of later successful look-ups. */
+  /** The number of failed look-ups since the cache became full, minus the number of successful look-ups since then. */
   #misses = 0;
 
   get(block: string): T | undefined {

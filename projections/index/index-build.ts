@@ -59,7 +59,7 @@ export type Build = {
   /** The number of stored objects for which an index function fails, and the details of the first failure. */
   readonly unindexed: { -readonly [Member in keyof Unindexed]: Unindexed[Member] };
   readonly onProgress?: BuildProgress | undefined;
-  /** Returns the number of rows of the other types with ready indexes, to estimate this type's number of rows. */
+  /** Returns the number of rows of the other types with ready indexes, by which the size of this build is estimated. */
   readonly others: () => number;
   /** Returns false if the type was stopped or a new build of the type has started. */
   readonly isWanted: () => boolean;

@@ -65,8 +65,8 @@ function* allHolding(orders: OrdersView, driver: Condition, others: readonly Con
 }
 
 function* everything({ rows, byDefault }: OrdersView, conditions: number): Steps<Bits> {
-  // Reading the rows directly is faster. The rows have the state of the view only before the first `yield`, and only
-  // while no other view retains removed rows.
+  // Reading the rows directly is faster, but is correct only before the first `yield`, and only while no removed row is
+  // retained for another view: only then do the rows have the state of this view.
   if (conditions <= conditionsPerStep && rows.views.retired === 0) return rows.live();
   const bits = emptyBits(rows.capacity);
   yield* marked(bits, { sequence: byDefault, ranges: [{ low: 0, high: byDefault.size }] });

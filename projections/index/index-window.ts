@@ -18,8 +18,8 @@ import {
 import { greatestMark, leastMark, ordinalMask } from './order-view.ts';
 
 /**
- * The order of a query. Objects with an equal first key form a group, and each group is sorted by the remaining keys. A
- * query with only one ascending key or no key needs no groups.
+ * The orders of a type, and the sort keys of a query. Objects with an equal first key form a group, which is sorted by
+ * the remaining keys. A query without keys, or with a single ascending key, needs no groups.
  */
 export type Ordering = { readonly orders: OrdersView; readonly sort: readonly SortKey[] };
 

@@ -172,8 +172,8 @@ export class OrderView {
   }
 
   /**
-   * The place of a posting, or the place at which it is to be inserted. The posting's row must have the key. Compares
-   * rows by their ordinals, because numbers that functions return are allocated.
+   * The place of a posting, or the place at which to insert the posting. The row of the posting must already have the
+   * key. Compares rows by ordinal, because numbers that a function returns may be allocated on the heap.
    */
   placeOf(posting: number, key: IndexKey): Spot {
     const { chunks } = this.#state;

@@ -3,8 +3,8 @@ import { deepEqual } from '../../src/base/json.ts';
 import type { TableContents } from './table-contents.ts';
 
 /**
- * The users, tokens and sessions. A `put` method that changes or removes an existing record returns the name of the
- * record's user; otherwise undefined.
+ * The users, tokens and sessions. A `put` method returns the user name of an existing record that it changed or
+ * removed; otherwise undefined.
  */
 export class Credentials {
   readonly #users = new Map<string, UserRecord>();

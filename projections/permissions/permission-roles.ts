@@ -7,7 +7,7 @@ import { deepEqual } from '../../src/base/json.ts';
 import { changedRolesMax } from '../../src/limits/access.ts';
 import { viewed, type TableContents } from './table-contents.ts';
 
-/** A role with rules that are prepared for decisions on first use. */
+/** A role. Its rules are prepared for decisions on first use. */
 class KnownRole {
   readonly role: Role;
   #table: RoleTable | undefined;
@@ -36,7 +36,7 @@ export class KnownRoles implements Roles<KnownRole> {
   readonly #roles = new Map<string, KnownRole>();
   readonly #aggregatedTo = new Map<string, Set<string>>();
   readonly #changedAt = new Map<string, number>();
-  /** The roles of the last change, which is usually the only change since the last check. */
+  /** The names of the roles in the last change. Usually, only these roles have changed since the last check. */
   #lastChanged: readonly string[] = [];
   #version = 0;
   /** Closures that were cached before this version are invalid. */
@@ -59,7 +59,7 @@ export class KnownRoles implements Roles<KnownRole> {
     return Array.from(this.#roles.values(), ({ role }) => role);
   }
 
-  /** Replaces a role. Returns whether rights of a subject may have changed. */
+  /** Replaces a role. Returns whether the rights of a subject may have changed. */
   put(name: string, after: Role | undefined): boolean {
     const before = this.role(name)?.role;
     if (isSameGrant(before, after)) {

@@ -16,7 +16,7 @@ export type FoldedModels = Pick<Fold, 'position' | 'categories'> & {
 export class ContainedPositions {
   readonly #log: Pick<EventLog, 'head' | 'readAll'>;
   readonly #models: FoldedModels;
-  /** The log has no event of the models' categories after their position, up to this position. */
+  /** The position up to which the log has no event for the models after their own position. */
   #quietUntil: LogPosition = logStart;
 
   constructor(log: Pick<EventLog, 'head' | 'readAll'>, models: FoldedModels) {
@@ -39,7 +39,10 @@ export class ContainedPositions {
     return 'reached';
   }
 
-  /** Returns the position of an event before which nothing is left to fold. */
+  /**
+   * Returns a position after which the search for events to fold begins: the models have folded all their earlier
+   * events.
+   */
   #after(): LogPosition {
     const folded = this.#models.position();
     return folded > this.#quietUntil ? folded : this.#quietUntil;

@@ -12,7 +12,10 @@ export function differenceOfPresence({ live, replayed }: Sides): string | undefi
   return replayed === undefined ? 'the entry is in the live read model, but does not follow from the log' : undefined;
 }
 
-/** Describes the difference by the first different offset and the hashes of both sides; undefined for equal bytes. */
+/**
+ * Describes the difference by the first different offset and the hashes of both byte sequences; undefined for equal
+ * bytes.
+ */
 export function differenceOfBytes(live: Buffer, replayed: Buffer): string | undefined {
   return live.equals(replayed) ? undefined : `${placeOf(live, replayed)}; ${hashesOf(live, replayed)}`;
 }

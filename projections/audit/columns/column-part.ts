@@ -110,7 +110,7 @@ export class ColumnPart implements AuditPart {
     this.#following?.worker.wake();
   }
 
-  /** Begins to follow the object read model, and to write in the background. Further calls have no effect. */
+  /** Begins to follow the object read model and to write columns in the background. Further calls have no effect. */
   start({ feed, log, folded, onError }: ColumnSources): void {
     if (this.#following !== undefined) return;
     this.#folded = this.#within(folded);

@@ -12,7 +12,7 @@ export type ColumnsRecord = {
   readonly through: number;
   /** The number of full segments of changes. */
   readonly sealed: number;
-  /** The number of rows in the segment after the full segments; 0 if this segment is not stored. */
+  /** The number of rows in the segment that is not full; 0 if this segment is not stored. */
   readonly open: number;
   /** The number of objects at `through`. */
   readonly objects: number;

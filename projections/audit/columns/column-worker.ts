@@ -228,7 +228,7 @@ export class ColumnWorker {
     const { pace, durable } = this.#work;
     for (const { columns } of types) {
       while (columns.isFull() && !(await inSlices(columns.seal(durable()), pace))) await this.#untilFolded();
-      // Snapshots during the read make later lists at past positions fast.
+      // Snapshots that are written during the read make later lists at past positions fast.
       if (columns.needsSnapshot()) await inSlices(columns.snapshot(), pace);
     }
     if (pace.isOver()) await pace.next();

@@ -32,7 +32,7 @@ export class KeptTypes {
   readonly #tables: ColumnTables;
   readonly #bounds: ColumnBounds;
   readonly #byKey = new Map<TypeKey, KeptType>();
-  /** The registered types for which no list at a past position was requested yet. */
+  /** The registered types without columns, because no list at a past position was requested yet. */
   readonly #unused = new Map<TypeKey, ResourceType>();
   /** The registered types with columns that the worker must open. */
   readonly #opening = new Map<TypeKey, ResourceType>();

@@ -8,7 +8,7 @@ import type { ColumnLayout } from '../segment/column-layout.ts';
 import { Segment, type SegmentColumn, type Segments } from '../segment/segment.ts';
 import { Numbers, type NumberPages } from './numbers.ts';
 
-/** The places of the columns of the name and the creation time, which are the same for all types. */
+/** The places of the columns of the name and of the creation time, which are the same for all types. */
 const nameColumn = 0;
 const createdColumn = 1;
 
@@ -150,7 +150,7 @@ export class MatchOrder {
     return (this.#names[match] ??= this.#matches.name(match));
   }
 
-  /** The matches after a place, unsorted. Without a place, all matches. */
+  /** Yields steps and returns the matches after a place, unsorted. Without a place, returns all matches. */
   *after(place: OrderPlace | undefined): Steps<Uint32Array> {
     const found = new Uint32Array(this.#matches.size);
     let count = 0;

@@ -70,8 +70,8 @@ function* encodeColumn(rows: readonly ValueRow[], { isText, multi, valuesOf }: C
 }
 
 /**
- * The keys in the order of `<`. Texts are sorted without a comparator, because the engine's default order is equal and
- * several times as fast.
+ * Returns the keys in ascending order. Texts are sorted without a comparator: the engine's default order is the same,
+ * and several times as fast.
  */
 function sorted(keys: readonly IndexKey[]): readonly IndexKey[] {
   return typeof keys[0] === 'string' ? keys.toSorted() : [...Float64Array.from(keys, Number).sort()];
