@@ -36,7 +36,7 @@ const options = {
   ca: { type: 'string' },
   resource: { type: 'string' },
   definition: { type: 'boolean', default: false },
-  /** The same as the command `compare`. */
+  /** An option with the same effect as the command `compare`. */
   before: { type: 'string' },
 } as const;
 

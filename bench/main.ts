@@ -147,7 +147,7 @@ async function run(measure: Measure, bench: Bench, print: typeof printText): Pro
     for (const result of results) print(result, bench.isQuick);
     return results.filter((result) => isMissed(result, bench.isQuick)).length;
   } catch (error) {
-    // The definition alone goes to standard output, where a pipe to kubectl reads it.
+    // Only the definition is written to standard output, so that the output can be piped to kubectl.
     if (error instanceof TypeMissingError) process.stdout.write(error.definition);
     console.error(`FAILED ${measure.name}: ${error instanceof Error ? error.message : String(error)}`);
     return 1;

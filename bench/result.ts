@@ -27,7 +27,7 @@ export function isMet({ value, ratio, ratios = [], floor, bound }: Result): bool
   return ratio !== undefined && ratio >= floor;
 }
 
-/** Returns whether a figure counts as missed. In a quick run, only a missing figure does. */
+/** Returns whether a figure misses its floor. In a quick run, only a missing value is a miss. */
 export function isMissed(result: Result, isQuick: boolean): boolean {
   return !isMet(result) && (!isQuick || Number.isNaN(result.value));
 }

@@ -18,9 +18,9 @@ const listed = 500;
 type Pair = { readonly own: KubernetesServer; readonly other: KubernetesServer };
 
 /**
- * Drives another server and a new server of this build with the same load, by turns. The ratio of each figure is that
- * of this build to the other server. The results are checked on both, and the objects of the other server are deleted
- * afterwards.
+ * Applies the same load, in turns, to another server and to a new server of this build. Each ratio is the figure of
+ * this build, divided by the figure of the other server. Checks the results on both servers, and then deletes the
+ * objects on the other server.
  */
 export async function measureAgainst(bench: Bench, address: ServerAddress): Promise<readonly Result[]> {
   const other = new KubernetesServer(address);
@@ -179,7 +179,7 @@ class ServerLoads {
   }
 }
 
-/** Other writers on the server may lengthen the resourceVersion of a list meanwhile, by some digits. */
+/** Tolerates 8 bytes in each response: other writers may lengthen the resourceVersion of a list. */
 function expectBytes({ bodyBytes, requests }: LoadResult, expected: number): void {
   const differenceMax = 8 * requests;
   const isExpected = Math.abs(bodyBytes - expected) <= differenceMax;

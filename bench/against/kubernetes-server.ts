@@ -35,7 +35,9 @@ export class TypeMissingError extends Error {
 const pageSize = 500;
 const removalsMax = 100;
 
-/** One server with Kubernetes' API: a collection of it, the requests of its load, and the checks of the results. */
+/**
+ * A server with the Kubernetes API: one of its collections, the requests of the load, and the checks of the results.
+ */
 export class KubernetesServer {
   readonly target: Target;
   readonly path: string;
@@ -63,8 +65,8 @@ export class KubernetesServer {
   }
 
   /**
-   * @throws TypeMissingError if the server does not serve the resource, and Error if the collection has objects, which
-   * the bench would count and list.
+   * @throws TypeMissingError if the server does not serve the resource.
+   * @throws Error if the collection already has objects, because the bench counts and lists the whole collection.
    */
   async check(): Promise<void> {
     const response = await this.#fetch(`${this.target.url}${this.path}?limit=1`, {
@@ -86,7 +88,7 @@ export class KubernetesServer {
     return JSON.parse(await this.send('GET', `${this.path}?${query}`)) as ListedPage;
   }
 
-  /** The number of objects, which pages of the whole collection contain. */
+  /** Returns the number of objects in the collection, which is read page by page. */
   async count(): Promise<number> {
     let counted = 0;
     for (let token: string | undefined = ''; token !== undefined;) {
@@ -97,7 +99,7 @@ export class KubernetesServer {
     return counted;
   }
 
-  /** Deletes the objects of the bench. A server may need several requests, since it limits the time of each. */
+  /** Deletes the objects of the bench. A server limits the time of each request, so several requests may be needed. */
   async removeAll(): Promise<void> {
     const selected = `labelSelector=${measuredLabel}`;
     let failure: unknown;

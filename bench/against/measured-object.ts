@@ -1,7 +1,7 @@
 import type { ServedResource } from './served-resource.ts';
 
 export const measuredKind = 'Widget';
-/** The label of all objects of the bench, by which it removes them. */
+/** The label of all objects that the bench creates, by which `removeAll` selects them. */
 export const measuredLabel = 'ledgerplane-bench';
 
 const note =
@@ -17,7 +17,7 @@ export type MeasuredPlaces = {
   readonly resourceVersion?: string;
 };
 
-/** Returns the JSON of an object of about 700 bytes. Its members may contain the placeholders of a request template. */
+/** Returns the JSON of an object of about 700 bytes. The values may be placeholders of a request template. */
 export function measuredObject(
   resource: ServedResource,
   { name, size, title, resourceVersion }: MeasuredPlaces,
@@ -32,8 +32,8 @@ export function measuredObject(
 }
 
 /**
- * Returns the CustomResourceDefinition of the resource, as YAML. Its rules are those of the type with which this server
- * is measured.
+ * Returns the CustomResourceDefinition of the resource, as YAML. The definition has the same rules as the type with
+ * which this build is measured.
  */
 export function definitionOf({ group, version, plural, namespace }: ServedResource): string {
   const scope = namespace === undefined ? 'Cluster' : 'Namespaced';

@@ -1,9 +1,9 @@
-/** A resource of a server with Kubernetes' API, as its path names it. */
+/** A resource of a server with the Kubernetes API, as named by the path of its collection. */
 export type ServedResource = {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
-  /** The namespace of the objects; undefined if the resource has the scope of the cluster. */
+  /** The namespace of the objects; undefined for a cluster-scoped resource. */
   readonly namespace: string | undefined;
 };
 
@@ -17,7 +17,7 @@ const form = new RegExp(
 /**
  * Decodes the path of a collection.
  *
- * @throws RangeError for another path, with the form that is expected.
+ * @throws RangeError for any other path, with a message that describes the expected form.
  */
 export function decodeResourcePath(path: string): ServedResource {
   const { group, version, plural, namespace } = form.exec(path)?.groups ?? {};

@@ -10,7 +10,10 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 
-/** The orders of the process that measures EventStoreDB's driver. The driver is used as its documentation shows. */
+/**
+ * The orders to the process that measures EventStoreDB's driver. The process uses the driver as in the driver's
+ * documentation.
+ */
 export type RawOrder =
   | {
       readonly kind: 'append';

@@ -2,10 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { WebSocketServer } from 'ws';
 
-/** The order to a bare `ws` server to send messages to every socket, one by one, as the documentation of `ws` shows. */
+/** The order to a bare `ws` server to send messages to every socket, one by one, as in the documentation of `ws`. */
 export type PushOrder = { readonly frame: string; readonly count: number };
 
-/** The unsent bytes of a socket from which the sender waits. So the sender is never idle, and memory remains small. */
+/**
+ * The sender waits while any socket has more unsent bytes than this, so that the memory remains small. The limit is
+ * high enough that a socket always has bytes to send.
+ */
 const bufferedBytesMax = 1_048_576;
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false, clientTracking: true });

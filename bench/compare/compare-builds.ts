@@ -25,8 +25,8 @@ const loads: readonly Load[] = [
 type Rates = { readonly present: number; readonly earlier: number };
 
 /**
- * Compares this build with an earlier one in interleaved rounds. Each round has two new processes, since two processes
- * of one build may differ in speed, and the build that is loaded first alternates.
+ * Compares this build with an earlier build in interleaved rounds. Each round starts two new processes, because two
+ * processes of the same build may differ in speed. The build that is loaded first alternates.
  */
 export async function compareBuilds(bench: Bench, build: EarlierBuild): Promise<readonly Result[]> {
   const rounds = bench.isQuick ? 2 : comparedRounds;

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** A build to compare with. `program`: its server. */
+/** A build to compare with. `program`: the path of its server. */
 export type EarlierBuild = { readonly name: string; readonly program: string };
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -52,7 +52,7 @@ function buildCommit(commit: string): string {
   console.error(`building ${commit.slice(0, 10)} …`);
   git('worktree', 'add', '--detach', '--quiet', dir, commit);
   const lock = 'package-lock.json';
-  // With other dependencies, the build installs its own.
+  // A build with the same lock file shares the installed dependencies; any other build installs its own.
   if (readFileSync(join(dir, lock), 'utf8') === readFileSync(join(root, lock), 'utf8'))
     symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
   execFileSync(process.execPath, ['scripts/prepare.mjs'], { cwd: dir, stdio: ['ignore', 2, 2] });

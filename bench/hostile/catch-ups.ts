@@ -7,7 +7,7 @@ import { unlogged } from './unlogged.ts';
 
 const watchers = 32;
 
-/** Measures how long many watchers that read the log from its start block the event loop. */
+/** Measures how long the event loop is blocked while many watchers read the log from its start. */
 export async function catchUps(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(100_000);
   return bench.withSubject(

@@ -83,7 +83,9 @@ export async function silentWatchers(
   );
 }
 
-/** Measures the growth of the server's memory by watchers that must catch up on 2 MiB and read none of it. */
+/**
+ * Measures the growth of the server's memory while watchers must catch up on 2 MiB of changes and read none of them.
+ */
 export async function silentJoins(bench: Bench): Promise<readonly Result[]> {
   if (!canReadUsage) return [];
   const [watchers, writes] = [bench.scaled(300), bench.scaled(500)];

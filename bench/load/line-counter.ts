@@ -3,8 +3,8 @@ import { ResponseReader } from './response-reader.ts';
 const lineFeed = 10;
 
 /**
- * Counts the lines of a response whose body is a stream: each change of a watch over HTTP is one line. Empty lines are
- * signs of life, and are not counted.
+ * Counts the lines of a streamed response body. In a watch over HTTP, each change is one line. Empty lines only keep
+ * the connection alive, and are not counted.
  */
 export class LineCounter {
   readonly #reader: ResponseReader;

@@ -3,7 +3,9 @@ import type { LoadPlan, LoadResult } from './http-load.ts';
 import { runWatch } from './watch-load.ts';
 import type { WatchPlan, WatchResult } from './watch-load.ts';
 
-/** The orders of the process that generates the load, which runs one plan after another and reports each result. */
+/**
+ * The orders to the process that generates the load. The process runs one plan after another and reports each result.
+ */
 export type LoadOrder =
   { readonly kind: 'http'; readonly plan: LoadPlan } | { readonly kind: 'watch'; readonly plan: WatchPlan };
 

@@ -15,7 +15,9 @@ export type PacedPlan = Target & {
   readonly first?: number;
 };
 
-/** A response: the resourceVersion, its time, and the time that the write took. */
+/**
+ * The response to a write: the resourceVersion, the time of the response, and the latency of the write in milliseconds.
+ */
 export type Answered = { readonly version: bigint; readonly at: number; readonly tookMs: number };
 
 /**

@@ -37,7 +37,7 @@ export class Watchers {
   messages = 0;
 
   async open(options: WatchersOptions): Promise<void> {
-    // Connects one socket after another, since a burst of a thousand handshakes is not the measured case.
+    // Connects one socket after another, because a burst of a thousand handshakes is not part of the measured case.
     for (let index = 0; index < options.sockets; index += 1) await this.#openOne(options, index);
   }
 

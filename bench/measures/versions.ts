@@ -8,8 +8,8 @@ import { headers } from '../subject/server.ts';
 import { widgetText } from '../subject/widgets.ts';
 
 /**
- * GET and LIST of a type with two versions and a conversion: in the preferred version and in the other one, against a
- * type with one version whose objects are the same.
+ * Measures GET and LIST of a type with two versions and a conversion, both in the preferred version and in the other
+ * one, against a type with one version and the same objects.
  */
 export const versions: Measure = {
   name: 'versions',
@@ -49,7 +49,8 @@ export const versions: Measure = {
           floor,
         });
         const one = '/w-0';
-        // A new query in each request would be read again; the same one is cached, as for lists of one version.
+        // All requests have the same query, so the responses come from the cache, as for lists of a type with one
+        // version.
         const gets = bench.scaled(30_000);
         const lists = bench.scaled(2_000);
         return [

@@ -16,7 +16,10 @@ export type StoreSubject = Required<LogAt> & {
   readonly pid: number | undefined;
   /** The name of the database. It is printed with every figure, since the database may be the test server. */
   readonly name: string;
-  /** Whether the database is a real one. The floors are for it: the test server is several times as fast. */
+  /**
+   * Whether the database is a real EventStoreDB. Floors apply only to a real one, because the test server is several
+   * times as fast.
+   */
   readonly isReal: boolean;
   stop(): Promise<void>;
 };

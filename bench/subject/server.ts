@@ -27,7 +27,9 @@ const ownProgram = resolve(import.meta.dirname, '../../src/main.js');
 /** The first start on ten million objects folds their events. */
 const startTimeoutMs = 3_600_000;
 
-/** Ends the server when its standard input ends, which happens whenever the bench ends, even by a kill. */
+/**
+ * Ends the server when its standard input ends. The input ends whenever the bench ends, even if the bench is killed.
+ */
 const endWithInput =
   'data:text/javascript,' +
   encodeURIComponent("process.stdin.on('end', () => { process.kill(process.pid, 'SIGTERM'); }).resume();");

@@ -6,7 +6,7 @@ export const widgetsPath = '/apis/example.com/v1alpha1/widgets';
 export const widgetGroup = 'example.com';
 export const tiers = ['gold', 'silver', 'bronze', 'copper', 'iron', 'tin', 'zinc', 'lead', 'nickel', 'chrome'];
 
-/** Extends a response to the typical size of such objects, within the limits of the type. */
+/** Extends an object to a typical size, within the limits of the type. */
 const description = 'A widget of the measured kind, as large as such objects are, with the number';
 const tag = 'a-tag-of-some-length-as-people-do-write-them-now-and-then-when-nobody-looks';
 

@@ -89,7 +89,7 @@ async function folded(bench: Bench, count: number, withTree: boolean): Promise<F
   return Promise.resolve({ dir, tables, tree, cpuUs: (user + system) / count });
 }
 
-/** Data and metadata of the typical size for an event of an object. */
+/** Data and metadata with the typical size of an object's event. */
 const data = Buffer.alloc(600, 'd');
 const metadata = Buffer.alloc(300, 'm');
 

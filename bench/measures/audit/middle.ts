@@ -42,7 +42,7 @@ export async function middleOf(bench: Bench): Promise<Middle> {
     objects,
     events,
     position: async (url) => {
-      // The seeded events are consecutive, and the last one is that of the last version of the last object.
+      // The seeded events are consecutive. The last event belongs to the last version of the last object.
       const { metadata } = await get(url, seededName(objects - 1));
       const position = Number(metadata.resourceVersion) - events / 2;
       await untilServed(`${url}${widgetsPath}/${seededName(0)}?at=${String(position)}`);

@@ -19,7 +19,7 @@ const scattered = 100_000;
 
 type Changing = { readonly bench: Bench; readonly url: string; readonly count: number };
 
-/** A table that is open while its objects change: at 200 changes a second, and through a million changes. */
+/** Measures a table that is open while its objects change: at 200 changes a second, and during a million changes. */
 export async function changesToTable(visits: ConsoleVisit, changing: Changing): Promise<readonly Result[]> {
   return visits.page({}, async ({ page, devTools }) => {
     await page.goto('/console/objects/example.com/v1alpha1/widgets');
@@ -45,7 +45,10 @@ async function steadyChanges(page: Page, devTools: CDPSession, { bench, url, cou
   };
 }
 
-/** Changes the visible objects, which are the newest ones, in turn; at the rate, whatever the responses take. */
+/**
+ * Changes the visible objects, which are the newest ones, in turn and at a fixed rate that is independent of the
+ * response times.
+ */
 async function writeSteadily(url: string, writes: number, count: number): Promise<void> {
   const pending: Promise<void>[] = [];
   const began = performance.now();
@@ -81,7 +84,8 @@ async function shownAsStored(page: Page, url: string): Promise<void> {
 }
 
 /**
- * Real writes over HTTP, which the page follows by its watch. They change the newest 100,000 objects again and again.
+ * Writes changes over HTTP while the page follows them by its watch. The writes change the newest 100,000 objects
+ * repeatedly.
  */
 async function manyChanges(page: Page, devTools: CDPSession, { bench, url, count }: Changing): Promise<Result> {
   const changes = bench.scaled(1_000_000);

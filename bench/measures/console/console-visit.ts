@@ -5,9 +5,9 @@ import { adminPassword } from '../../subject/server.ts';
 export type Visited = { readonly page: Page; readonly devTools: CDPSession };
 
 export type VisitOptions = {
-  /** The page has no session. */
+  /** Whether the page has no session. */
   readonly isVisitor?: boolean;
-  /** Called before the page loads anything. */
+  /** Called before the page has loaded anything. */
   readonly prepare?: (visited: Visited) => Promise<void>;
 };
 
@@ -21,7 +21,7 @@ export class ConsoleVisit {
     this.#url = url;
   }
 
-  /** Calls `act` with a page that has loaded nothing yet, and closes the page afterwards. */
+  /** Calls `act` with a page that has not loaded anything yet, and closes the page afterwards. */
   async page<T>({ isVisitor, prepare }: VisitOptions, act: (visited: Visited) => Promise<T>): Promise<T> {
     const context = await this.#browser.newContext({
       baseURL: this.#url,
@@ -75,7 +75,7 @@ const traced = [
   '__metadata',
 ];
 
-/** Logs in on the page Log in, as a person does. */
+/** Logs in with the form of the page Log in. */
 export async function logInByForm(page: Page): Promise<void> {
   await page.getByLabel('User name').fill('admin');
   await page.getByLabel('Password').fill(adminPassword);

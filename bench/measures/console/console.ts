@@ -19,7 +19,7 @@ async function emptyServer(bench: Bench): Promise<readonly Result[]> {
   );
 }
 
-/** Changes the seeded objects at its end, so this measure must be the last one that uses them. */
+/** Changes the seeded objects at the end, so this must be the last measure with these objects. */
 async function manyObjects(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(1_000_000);
   return bench.withSubject(await bench.seeded(count), async ({ url }) =>

@@ -6,8 +6,8 @@ import { logInByForm, type ConsoleVisit } from './console-visit.ts';
 const bytesMax = 200;
 
 /**
- * The compressed bytes of all files that a browser with an empty cache loads for the page Log in, which is the first
- * view; and, without a floor, of all files until Home is shown with its plots.
+ * Measures the compressed bytes of all files that a browser with an empty cache loads for the page Log in, which is the
+ * first view. Also measures, without a floor, the bytes of all files until Home is shown with its plots.
  */
 export async function firstView(visits: ConsoleVisit): Promise<readonly Result[]> {
   const files = new LoadedFiles();

@@ -6,8 +6,9 @@ const throttling = 4;
 const quietMs = 1_000;
 
 /**
- * The time from the navigation until the page Log in accepts text, with an empty cache and a slowed CPU. The page
- * accepts text when its first field is there, and the last task of more than 50 ms before a second of quiet has ended.
+ * Measures the time from the navigation until the page Log in accepts text, with an empty cache and a slowed CPU. The
+ * page accepts text when the first field exists, and when the last task of more than 50 ms before a quiet second has
+ * ended.
  */
 export async function logInPage(visits: ConsoleVisit, rounds: number): Promise<readonly Result[]> {
   const times: number[] = [];
@@ -43,7 +44,7 @@ async function interactiveMs(visits: ConsoleVisit): Promise<number> {
   );
 }
 
-/** Runs in the page, from its begin. Times are in milliseconds since the navigation. */
+/** Runs in the page from the start of the page. Times are in milliseconds since the navigation. */
 const waitUntilInteractive = `(quietMs) => new Promise((resolve) => {
   let shownAt;
   let lastEnd = 0;

@@ -23,7 +23,8 @@ function workOf(events: readonly TraceEvent[]): readonly number[] {
   const work = begins.map(() => 0);
   for (const { name, ts, dur = 0, tdur = dur } of events) {
     if (name !== 'RunTask') continue;
-    // The frame in which the task begins; the mark of a frame is within the first task of the frame.
+    // A task belongs to the last frame that begins before the end of the task, because the mark of a frame is within
+    // the frame's first task.
     const frame = begins.findLastIndex((begin) => begin <= ts + dur);
     if (frame >= 0) work[frame] = (work[frame] ?? 0) + tdur / 1_000;
   }
@@ -35,10 +36,10 @@ export function percentile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN;
 }
 
-/** The time, and the time that the main thread has spent on tasks, both in seconds. */
+/** A sample: the time, and the time that the main thread has spent on tasks until then, both in seconds. */
 export type Busy = { readonly at: number; readonly tasks: number };
 
-/** Reads both from the page; `Performance.enable` must have been sent. */
+/** Takes a sample of the page. `Performance.enable` must have been sent before. */
 export async function busyOf(devTools: CDPSession): Promise<Busy> {
   const { metrics } = await devTools.send('Performance.getMetrics');
   const valueOf = (wanted: string): number => metrics.find(({ name }) => name === wanted)?.value ?? Number.NaN;

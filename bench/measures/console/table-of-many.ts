@@ -6,7 +6,9 @@ import { expect } from '../../subject/client.ts';
 import type { ConsoleVisit } from './console-visit.ts';
 import { frameWork, percentile } from './main-thread.ts';
 
-/** The first rows of a long table, and the work of the main thread while a person scrolls through it. */
+/**
+ * Measures the first rows of a long table, and the work of the main thread while a person scrolls through the table.
+ */
 export async function tableOfMany(
   visits: ConsoleVisit,
   { rounds, count }: { readonly rounds: number; readonly count: number },
@@ -79,8 +81,8 @@ async function scrolling(visits: ConsoleVisit, table: string, count: number): Pr
 }
 
 /**
- * Scroll positions by frame. The scroll bar covers all rows, so a step of 40 pixels passes several rows. While the bar
- * is dragged, each frame has only new rows.
+ * The ways of scrolling, with the change of the scroll position in each frame. The scroll bar covers all rows, so a
+ * step of 40 pixels passes several rows. While the bar is dragged, all rows of each frame are new.
  */
 const ways: readonly {
   readonly way: string;

@@ -9,7 +9,7 @@ import { headers } from '../../subject/server.ts';
 
 const group = 'checked.example';
 
-/** A type as a plugin declares it. The checked one has defaults, a rule and a hook beside. */
+/** Returns the text of a type in a plugin. The checked type also has defaults, a rule and a hook. */
 function typeText(kind: string, isChecked: boolean): string {
   const plural = `${kind.toLowerCase()}s`;
   const filled = (value: string): string => (isChecked ? `, default: ${value}` : '');
@@ -46,7 +46,10 @@ function collection(kind: 'Plain' | 'Checked'): string {
   return `/apis/${group}/v1/${kind.toLowerCase()}s`;
 }
 
-/** The checked type gets the members from defaults that the plain one gets in the body, so both store the same. */
+/**
+ * The body for the plain type contains the members that the checked type gets from defaults, so both types store the
+ * same members.
+ */
 function createOf(kind: 'Plain' | 'Checked'): RequestTemplate {
   const rest = kind === 'Plain' ? ',"tier":"gold","limits":{"cpu":1}' : '';
   const tags = Array.from({ length: 4 }, (_, index) => `"a-tag-of-some-length-as-people-write-them-${String(index)}"`);
@@ -55,7 +58,10 @@ function createOf(kind: 'Plain' | 'Checked'): RequestTemplate {
   return { method: 'POST', path: collection(kind), headers, body };
 }
 
-/** Creates of a type with defaults, a rule and a hook, against creates of the same type without. */
+/**
+ * Measures creates of objects of a type with defaults, a rule and a hook, against creates of the same type without
+ * them.
+ */
 export const createChecked: Measure = {
   name: 'create-checked',
   run: async (bench) => {

@@ -10,7 +10,10 @@ export type LinksVersion = {
   readonly version: string;
   /** The required member of `spec`. */
   readonly member: 'title' | 'label';
-  /** Further members of the definition, as text. They may use `link`, the type. */
+  /**
+   * Further members of the plugin's definition, as JavaScript text. The text may use the variable `link`, which is the
+   * type.
+   */
   readonly more?: string;
 };
 

@@ -13,9 +13,9 @@ const mebibyte = 1_048_576;
 const plan = { connections: 64, warmUp: 500 };
 
 /**
- * Ten million objects: the start, a page by selector and sort, the memory within Node's default heap, the writes
- * against those with 100,000 objects, and the longest hold of the event loop meanwhile. Takes most of an hour and 40 GB
- * of disk, so it runs only by name.
+ * Measures ten million objects: the start, a page by selector and sort, the memory within Node's default heap, the rate
+ * of writes against the rate with 100,000 objects, and the longest block of the event loop. Takes most of an hour and
+ * 40 GB of disk, so it runs only if `--only` names it.
  */
 export const tenMillion: Measure = {
   name: 'ten-million',

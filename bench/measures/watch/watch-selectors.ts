@@ -51,7 +51,7 @@ function result(measure: string, times: readonly number[], floor: number): Resul
   return { measure, value: quantile(sorted, 0.5), unit: 'ms', floor, bound: 'value at most', spread };
 }
 
-/** A real hub whose feed publishes the batches of a folded log when the measure asks for it. */
+/** A real hub. Its feed publishes batches of a folded log on request of the measure. */
 class WatchRoom {
   readonly #log = new MemoryLog();
   readonly #writer = new WidgetWriter(this.#log);
