@@ -1,4 +1,4 @@
-/** A component, for tools that do not read components themselves. */
+/** Declares `.vue` files as components, for tools that do not read the files themselves. */
 declare module '*.vue' {
   import type { DefineComponent } from 'vue';
 

@@ -3,5 +3,5 @@ import { defineConfig } from 'vite';
 
 import { consoleFrontEnd } from '../src/sdk/console/vite-preset.ts';
 
-/** Builds the front end of a plugin of this repository: the root is the plugin's folder. */
+/** Builds the front end of a plugin of this repository. The root is the plugin's folder. */
 export default defineConfig({ plugins: [vue(), consoleFrontEnd()] });

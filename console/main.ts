@@ -22,7 +22,7 @@ void start();
 
 async function start(): Promise<void> {
   const server = createServer(location.origin);
-  // The request runs while the messages load. Until it is answered, `App` shows a page of its own.
+  // The request runs while the messages load. Until the response arrives, `App` shows the starting page.
   void identified(server.identify);
   const translations = await createTranslations();
   const app = createApp(App);
@@ -36,15 +36,15 @@ async function start(): Promise<void> {
   app.use(router);
   app.mount('#app');
   followRights(server, queryClient);
-  // After a start without a server, the user is asked for as soon as the server is reached.
+  // If the server is unreachable at the start, the user is requested as soon as the server is reachable.
   server.connection.onRestored(() => void identified(server.identify));
 }
 
-/** The page also starts if the server cannot be reached: it then shows this. */
+/** Never rejects, because the page also starts without a server and then shows that the server is unreachable. */
 async function identified(identify: () => Promise<void>): Promise<void> {
   try {
     await identify();
   } catch {
-    // `ConnectionState` has noticed the failure, and probes.
+    // `ConnectionState` has already detected the failure, and probes the server.
   }
 }

@@ -3,7 +3,10 @@ import { createRouter, createWebHistory, type RouteLocationRaw, type Router } fr
 import { routes } from '../features/features.ts';
 import type { Server } from '../server/server.ts';
 
-/** Creates the router. Pages other than public ones wait until the user is known, and send visitors to the log-in. */
+/**
+ * Creates the router. A page that is not public waits until the session is known, and redirects visitors to the page
+ * Log in.
+ */
 export function createConsoleRouter({ session }: Server): Router {
   const router = createRouter({
     history: createWebHistory('/console/'),

@@ -10,7 +10,7 @@ const theme = shallowRef<Theme>(themes.find((each) => each === localStorage.getI
 /** The theme that the user has chosen. */
 export const chosenTheme: Readonly<Ref<Theme>> = readonly(theme);
 
-/** Shows a theme, and remembers it in this browser. */
+/** Shows a theme, and stores the choice in this browser. */
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
   localStorage.setItem(themeKey, chosen);

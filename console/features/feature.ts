@@ -10,20 +10,23 @@ declare module 'vue-router' {
   interface RouteMeta {
     /** The key of the page's title in the messages. */
     readonly title?: string;
-    /** The page is shown if the user has any of these UI permissions. Without permissions, everybody sees it. */
+    /**
+     * The page is shown if the user has at least one of these UI permissions. A page without permissions is shown to
+     * everybody.
+     */
     readonly permissions?: readonly string[];
     /** The page's entry in the sidebar. */
     readonly menu?: MenuEntry;
-    /** The page has no sidebar and needs no log-in. */
+    /** Whether the page is shown without a sidebar and without a log-in. */
     readonly isPublic?: boolean;
-    /** The page's files load after the first page of a session, before the user opens the page. */
+    /** Whether the page's files are loaded after the first page of a session, before the user opens the page. */
     readonly isPreloaded?: boolean;
   }
 }
 
 export type MenuEntry = {
   readonly icon: Component;
-  /** Entries are shown in ascending order. Home has 0; steps of 10 leave room. */
+  /** Entries are shown in ascending order. Home has 0. Steps of 10 leave room for later entries. */
   readonly order: number;
 };
 
@@ -39,7 +42,7 @@ export type MenuLink = {
   readonly plugin?: string;
 };
 
-/** A column in the table of a type, after the declared ones. */
+/** A column that a plugin adds to the table of a type, after the declared columns. */
 export type TableColumn = {
   readonly type: TypeSelector;
   readonly name: string;
@@ -48,7 +51,7 @@ export type TableColumn = {
   readonly text: (object: ConsoleObject) => string;
 };
 
-/** A tab on the page of each object. Its component has the properties `type` and `name`. */
+/** A tab on the page of an object. The component of the tab has the properties `type` and `name`. */
 export type ObjectTab = {
   /** The last segment of the tab's address. */
   readonly name: string;
@@ -56,18 +59,20 @@ export type ObjectTab = {
   readonly title: string;
   readonly order: number;
   readonly permissions?: readonly string[] | undefined;
-  /** Whether the objects of a type have the tab. By default, all have it. */
+  /** Returns whether the objects of a type have the tab. By default, all objects have the tab. */
   readonly appliesTo?: (type: ServedType) => boolean;
   readonly component: LazyComponent;
 };
 
-/** An action in the menu of an object. Its component is a dialog with the properties `type` and `name`. */
+/**
+ * An action in the menu of an object. The component of the action is a dialog with the properties `type` and `name`.
+ */
 export type ObjectAction = {
   readonly name: string;
   readonly title: string;
   readonly permissions?: readonly string[] | undefined;
   readonly appliesTo?: (type: ServedType) => boolean;
-  /** Emits `close`. */
+  /** A component that emits `close` to close the dialog. */
   readonly component: LazyComponent;
 };
 
@@ -95,19 +100,22 @@ export type LogInMethod = {
   readonly component: LazyComponent;
 };
 
-/** A type with pages of its own. `createAt` is the address of the page that creates its objects, in place of a form. */
+/**
+ * A type with its own pages. `createAt` is the address of the page that creates the type's objects; the page replaces
+ * the generated form.
+ */
 export type CoveredType = TypeSelector & { readonly createAt?: string };
 
 /** The contribution of one folder of `pages/`, or of a plugin. */
 export type Feature = {
   readonly routes?: readonly RouteRecordRaw[];
-  /** Entries in the sidebar besides those of the routes. */
+  /** Entries in the sidebar, in addition to the entries of the routes. */
   readonly menu?: readonly MenuLink[];
   readonly objectTabs?: readonly ObjectTab[];
   readonly objectActions?: readonly ObjectAction[];
   /** The groups of the types may contain `${domain}`. */
   readonly objectPages?: readonly ConsoleObjectPages[];
-  /** The types whose objects are on pages of the feature. The sidebar lists them under “More types”. */
+  /** The types with objects on the feature's own pages. The sidebar lists these types under “More types”. */
   readonly coveredTypes?: (domain: string) => readonly CoveredType[];
   readonly tableColumns?: readonly TableColumn[];
   readonly homeCards?: readonly HomeCard[];
@@ -115,7 +123,7 @@ export type Feature = {
   readonly logInMethods?: readonly LogInMethod[];
 };
 
-/** Declares a feature. The function only checks the type. */
+/** Declares a feature. The function returns its argument, and exists only for the type check. */
 export function defineFeature(feature: Feature): Feature {
   return feature;
 }

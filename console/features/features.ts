@@ -4,11 +4,11 @@ import { computed, shallowReactive, type ComputedRef } from 'vue';
 import type { CoveredType, Feature, LazyComponent, MenuLink, TableColumn } from './feature.ts';
 import { withDomain } from './with-domain.ts';
 
-/** Every `feature.ts` in a folder of `pages/` is a part of the console; no list names them. */
+/** Finds features by their file name `feature.ts`, so a new folder of `pages/` needs no registration. */
 const modules = import.meta.glob<Feature>('../pages/*/feature.ts', { eager: true, import: 'default' });
 
 const builtIn: readonly Feature[] = Object.values(modules);
-/** The features of plugins, by the plugins' names. */
+/** The features of plugins, by plugin name. */
 const contributed = shallowReactive(new Map<string, Feature>());
 
 const features = computed(() => [
@@ -16,7 +16,7 @@ const features = computed(() => [
   ...[...contributed].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, feature]) => feature),
 ]);
 
-/** Adds the feature of a plugin, in place of an earlier one. */
+/** Adds the feature of a plugin, or replaces the plugin's earlier feature. */
 export function contribute(plugin: string, feature: Feature): void {
   contributed.set(plugin, feature);
 }
@@ -51,7 +51,7 @@ export const logInMethods = orderedParts((feature) => feature.logInMethods);
 const objectPages = parts((feature) => feature.objectPages);
 const tableColumns = parts((feature) => feature.tableColumns);
 
-/** Returns the component that is shown in place of a generated page of a type. */
+/** Returns the component that replaces a generated page of a type; undefined without such a component. */
 export function objectPageOf(
   type: TypeSelector,
   page: Exclude<keyof ConsoleObjectPages, 'type'>,
@@ -60,12 +60,15 @@ export function objectPageOf(
   return objectPages.value.find((each) => isOf(inDomain(each.type, domain), type) && each[page] !== undefined)?.[page];
 }
 
-/** Returns the types whose objects are on pages of their own. */
+/** Returns the types with their own pages. */
 export function coveredTypesOf(domain: string): readonly CoveredType[] {
   return features.value.flatMap(({ coveredTypes }) => coveredTypes?.(domain) ?? []);
 }
 
-/** Returns the address of the page that creates objects of a type, in place of the generated form. */
+/**
+ * Returns the address of the page that replaces the generated form for new objects of a type; undefined without such a
+ * page.
+ */
 export function createPageOf(type: TypeSelector, domain: string): string | undefined {
   return coveredTypesOf(domain).find((each) => isOf(each, type))?.createAt;
 }

@@ -5,7 +5,10 @@ import type { LazyComponent } from './feature.ts';
 
 const known = new WeakMap<LazyComponent, Component>();
 
-/** Returns a component that loads another one when it is first shown; the same one for the same loader. */
+/**
+ * Returns a component that loads another component when it is first shown. Returns the same component for the same
+ * loader.
+ */
 export function lazily(loader: LazyComponent): Component {
   const present = known.get(loader);
   if (present !== undefined) return present;

@@ -1,6 +1,9 @@
 import type { ConsoleDefinition, TypeSelector } from 'ledgerplane/console-kit';
 
-/** The most parts of each kind, and of the levels of messages. A mistake in a loop must not stop the page. */
+/**
+ * The maximum number of parts of each kind, and of levels of messages. The bound prevents that a faulty plugin blocks
+ * the page.
+ */
 const partsMax = 200;
 const messagesMax = 5_000;
 
@@ -29,7 +32,7 @@ const optional =
   (value) =>
     value === undefined ? undefined : check(value);
 
-/** Checks the named members of an object. Other members are ignored, so that a later kit can have more. */
+/** Checks the named members of an object. Ignores other members, which a later version of the kit may define. */
 const object =
   (checks: Checks): Check =>
   (value) => {
@@ -112,7 +115,10 @@ function messages(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns the types that a function of a front end returns; none if it fails or returns something else. */
+/**
+ * Returns the types that a function of a front end returns. Returns an empty list if the function throws or returns an
+ * invalid value.
+ */
 export function decodeTypes(read: () => unknown): readonly TypeSelector[] {
   try {
     const value = read();
@@ -129,7 +135,7 @@ function isTypes(value: unknown): value is readonly TypeSelector[] {
 /**
  * Returns the front end that a module declares.
  *
- * @throws Error if the default export is no valid definition. The message names the member.
+ * @throws Error if the default export is not a valid definition. The message contains the name of the invalid member.
  */
 export function decodeDefinition(module: unknown): ConsoleDefinition {
   const exported = isObject(module) ? module['default'] : undefined;

@@ -90,7 +90,7 @@ function columnOf(plugin: string, { text, ...column }: ConsoleTableColumn): Tabl
     ...column,
     name: `${plugin}-${column.name}`,
     title: messageKey(plugin, column.title),
-    // A cell has no place for a failure, so a function that throws leaves the cell without a value.
+    // A cell has no space for an error message, so the cell stays empty if the function throws.
     text: (object) => {
       try {
         const value = text(object);

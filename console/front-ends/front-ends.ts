@@ -11,7 +11,7 @@ import { featureOf } from './feature-of.ts';
 import type { ListedFrontEnd } from './listed-front-end.ts';
 import { isUnreachable, loadFrontEnd, type LoadedModule } from './load-module.ts';
 
-/** Files that cannot be read are requested again after these times. */
+/** The delays in milliseconds before unreachable files are requested again. */
 const retriesMs = [2_000, 5_000, 10_000];
 
 export type FrontEndState =
@@ -21,25 +21,25 @@ export type FrontEndState =
 
 type Present = {
   readonly listed: ListedFrontEnd;
-  /** Removes the parts of the version that is shown. */
+  /** Removes the parts of the present version from the page. */
   remove: () => void;
-  /** Whether these parts are those of a front end, not of its failure. */
+  /** Whether the present parts belong to a loaded front end, and not to the page that reports a failure. */
   isShown: boolean;
   attempts: number;
 };
 
-/** The front ends of plugins in this page. They follow the list of the server without a reload of the page. */
+/** The front ends of plugins in this page. The front ends follow the server's list without a reload of the page. */
 export class FrontEnds {
   /** The state of each listed front end, by plugin. */
   readonly states: Map<string, FrontEndState> = shallowReactive(new Map());
-  /** Whether the list was read. */
+  /** Whether the list has been read. */
   readonly isKnown: Ref<boolean> = shallowRef(false);
   readonly #present = new Map<string, Present>();
   readonly #router: Router;
   readonly #translations: Pick<Translations, 'addMessages'>;
   readonly #domain: () => string;
 
-  /** `domain` returns the domain of the platform's groups. */
+  /** `domain` returns the domain of the platform's API groups. */
   constructor(router: Router, translations: Pick<Translations, 'addMessages'>, domain: () => string) {
     this.#domain = domain;
     this.#router = router;
@@ -47,8 +47,8 @@ export class FrontEnds {
   }
 
   /**
-   * Follows the list: loads new front ends, replaces those with a new address, and removes the others. The former
-   * version is shown until the new one has loaded, also if that fails.
+   * Follows the list: loads new front ends, reloads front ends with a new address, and removes the others. The former
+   * version is shown until the new version has loaded, and stays if the load fails.
    */
   follow(list: readonly ListedFrontEnd[]): void {
     const names = new Set(list.map(({ plugin }) => plugin));
@@ -120,7 +120,7 @@ export class FrontEnds {
     });
   }
 
-  /** Whether the list has changed in the meantime. */
+  /** Returns whether the list has replaced or removed this front end in the meantime. */
   #isPast(present: Present): boolean {
     return this.#present.get(present.listed.plugin) !== present;
   }
@@ -144,14 +144,14 @@ export class FrontEnds {
     return remove;
   }
 
-  /** Resolves the address of the page again if it is one of the plugin, because its route has changed. */
+  /** Resolves the present address again if it belongs to the plugin, because the plugin's routes have changed. */
   #showAgain(plugin: string): void {
     const { path, query, hash } = this.#router.currentRoute.value;
     if (isAddressOf(plugin, path)) void this.#router.replace({ path, query, hash, force: true });
   }
 }
 
-/** The entry of a front end that cannot be shown. Its page says why. */
+/** Returns a feature with one page, which shows why the front end failed. */
 function failedFeature(plugin: string): Feature {
   const permissions = undefined;
   return {

@@ -12,8 +12,9 @@ export type LoadedModule = {
 };
 
 /**
- * Loads the module and the style sheet of a front end. Rejects if the module throws or declares no valid front end, or
- * if it does not load in time. `attempt` counts from 0: a browser does not load a failed address again.
+ * Loads the module and the style sheet of a front end. Rejects if the module throws, declares no valid front end or
+ * does not load in time. `attempt` counts from 0 and becomes part of the address, because a browser does not load a
+ * failed address again.
  */
 export async function loadFrontEnd(listed: ListedFrontEnd, attempt: number): Promise<LoadedModule> {
   const styles = addStyles(listed);
@@ -42,7 +43,7 @@ const unloadedStyles = 'the style sheet cannot be loaded';
 
 /**
  * Returns whether a file could not be read, for example because another node of the platform has not started the plugin
- * yet. Each browser has its own words for a module.
+ * yet. The error of an import has a different message in each browser.
  */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -63,7 +64,7 @@ function addStyles({ styles }: ListedFrontEnd): { readonly loaded: Promise<void>
       reject(new Error(unloadedStyles));
     });
   });
-  // A failure of the module is reported first, and then nobody waits for the style sheet.
+  // If the module fails first, the error of the style sheet has no other handler.
   loaded.catch(() => undefined);
   document.head.append(link);
   return {

@@ -5,7 +5,7 @@ import { useI18n } from 'vue-i18n';
 import { useServer } from '../server/use-server.ts';
 import { addressOf } from './addresses.ts';
 
-/** The plugin that a component belongs to. */
+/** The injection key of the plugin to which a component belongs. */
 export const pluginKey: InjectionKey<Console['plugin']> = Symbol('plugin');
 
 function usePlugin(): Console['plugin'] {
@@ -39,7 +39,7 @@ export function useMessages(): {
   };
 }
 
-/** Returns the key of a plugin's message among all messages of the page. */
+/** Returns the key of a plugin's message in the messages of the page. */
 export function messageKey(plugin: string, key: string): string {
   return `plugin.${plugin}.${key}`;
 }

@@ -5,12 +5,12 @@ import UiLoading from '../ui/feedback/ui-loading.vue';
 import { pluginKey } from './plugin-context.ts';
 import PluginFrame from './plugin-frame.vue';
 
-/** A component that does not load within this time is shown as a failure. */
+/** The time in milliseconds within which a component must load. */
 export const loadMsMax = 10_000;
 
 /**
- * Returns a component of a plugin with its context. A failure of the component is shown in its place, and names the
- * plugin.
+ * Returns a component of a plugin with its context. If the component fails, the failure with the name of the plugin
+ * replaces the component.
  */
 export function pluginPart(plugin: Console['plugin'], loader: LazyComponent, kind: 'page' | 'part'): LazyComponent {
   const content = defineAsyncComponent({

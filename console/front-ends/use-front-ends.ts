@@ -7,7 +7,7 @@ import { readFrontEnds } from './listed-front-end.ts';
 
 export const frontEndsKey: InjectionKey<FrontEnds> = Symbol('front ends');
 
-/** The list is read at this interval, so that a started plugin appears without a reload. */
+/** The interval in milliseconds between two reads of the list, so that a started plugin appears without a reload. */
 const refreshMs = 5_000;
 
 export function useFrontEnds(): FrontEnds {
@@ -16,7 +16,7 @@ export function useFrontEnds(): FrontEnds {
   return frontEnds;
 }
 
-/** Keeps the front ends of the page as the server lists them. The shell calls it once. */
+/** Keeps the front ends of the page equal to the server's list. Only the shell calls this function, once. */
 export function useListedFrontEnds(): void {
   const frontEnds = useFrontEnds();
   const server = useServer();
@@ -34,7 +34,7 @@ export function useListedFrontEnds(): void {
     (list, before) => {
       if (list === undefined) return;
       frontEnds.follow(list);
-      // A plugin brings types and roles as well.
+      // A change of plugins also changes types and roles.
       if (before !== undefined)
         for (const key of ['types', 'rights']) void queries.invalidateQueries({ queryKey: [key] });
     },

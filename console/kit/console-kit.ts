@@ -1,6 +1,9 @@
 import { defineAsyncComponent } from 'vue';
 
-/** The module of `ledgerplane/console-kit` in the browser. `kit-type.ts` compares it with its declarations. */
+/**
+ * The module with the address of `ledgerplane/console-kit` in the browser. `kit-type.ts` compares the module with the
+ * kit's declarations.
+ */
 export { useConsole, useMessages } from '../front-ends/plugin-context.ts';
 export { after, every } from '../server/browser-clock.ts';
 export { usePermission, useTypes } from '../server/use-server.ts';
@@ -31,5 +34,5 @@ export { default as UiDialog } from '../ui/overlay/ui-dialog.vue';
 export { default as UiMenu } from '../ui/overlay/ui-menu.vue';
 export { defineConsole } from 'ledgerplane/console-kit';
 
-/** The editor is the largest part of the console, so it is loaded when it is first shown. */
+/** The editor is the largest part of the console, so it is loaded on first use. */
 export const UiCodeEditor = defineAsyncComponent(async () => import('../ui/editor/ui-code-editor.vue'));

@@ -2,12 +2,12 @@ import type * as declared from 'ledgerplane/console-kit';
 
 import type * as kit from './console-kit.ts';
 
-/** Does not compile if the kit lacks a declared export, or has another one that is not declared. */
+/** Does not compile if the kit lacks a declared export or has an undeclared export. */
 type Names = { readonly [name in keyof typeof declared]: unknown };
 export type Missing = Exclude<keyof Names, keyof typeof kit>;
 export type Undeclared = Exclude<keyof typeof kit, keyof Names>;
 
-/** The functions, which have their declared types. */
+/** The functions of the kit, which must have their declared types. */
 type Functions = Pick<
   typeof declared,
   | 'after'

@@ -5,7 +5,7 @@ import { languageTag, repairLanguage } from './language-tag.ts';
 import type { Messages } from './messages-of.ts';
 import { filledMessages, type MessagesByLanguage } from './plugin-messages.ts';
 
-/** The languages of the console, with their own names. */
+/** The languages of the console. Each name is in the language itself. */
 export const languages = [
   { code: 'en', name: 'English' },
   { code: 'zh', name: '简体中文' },
@@ -23,13 +23,13 @@ const languageKey = 'ledgerplane.language';
 export type Translations = {
   readonly i18n: Plugin;
   readonly language: Readonly<Ref<Language>>;
-  /** Loads the messages of a language, shows them, and remembers the choice in this browser. */
+  /** Loads and shows the messages of a language, and stores the choice in this browser. */
   readonly choose: (language: Language) => Promise<void>;
   /** Adds the messages of a plugin, as `plugin.<name>.…`. Returns the function that removes them. */
   readonly addMessages: (plugin: string, messages: MessagesByLanguage) => () => void;
 };
 
-/** Loads the messages of the chosen language, or of the browser's. */
+/** Loads the messages of the chosen language, or otherwise of the browser's language. */
 export async function createTranslations(): Promise<Translations> {
   repairLanguage(navigator);
   const first = initialLanguage();

@@ -4,12 +4,12 @@ import type { MessageContext, MessageFunction } from 'vue-i18n';
 /** The messages of a plugin by language. */
 export type MessagesByLanguage = { readonly en: ConsoleMessages; readonly [language: string]: ConsoleMessages };
 
-/** The messages of a plugin, as the page's translations take them. */
+/** The messages of a plugin, in the form that vue-i18n accepts. */
 export type FilledMessages = { [key: string]: MessageFunction | FilledMessages };
 
 /**
- * Returns the messages of a plugin in a language; English ones where the language lacks one. The texts become
- * functions: in the syntax of the console's own messages, signs such as `@` could make a text throw.
+ * Returns the messages of a plugin in a language. A message that the language lacks is in English. The texts become
+ * functions: in the message syntax of vue-i18n, characters such as `@` could make a text throw.
  */
 export function filledMessages(messages: MessagesByLanguage, language: string): FilledMessages {
   return merged(messages.en, messages[language] ?? {});

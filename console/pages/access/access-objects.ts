@@ -7,7 +7,7 @@ export const usersType: TypeName = { group: '', version: 'v1alpha1', plural: 'us
 export const rolesType: TypeName = { group: '', version: 'v1alpha1', plural: 'roles' };
 export const bindingsType: TypeName = { group: '', version: 'v1alpha1', plural: 'rolebindings' };
 
-/** The type of the route that explains decisions, for `may`. */
+/** The type of the route that explains access decisions, for `may`. */
 export function previewsType(domain: string): TypeName {
   return { group: `api.console.${domain}`, version: 'v1alpha1', plural: 'accesspreviews' };
 }
@@ -18,7 +18,7 @@ export type User = {
     readonly displayName?: string;
     readonly email?: string;
     readonly disabled?: boolean;
-    /** Never returned. */
+    /** Only written: no response contains the password. */
     readonly password?: string;
   };
   readonly status?: { readonly passwordSetAt?: string };
@@ -35,14 +35,14 @@ export type RoleObject = {
   readonly rules?: readonly Rule[];
 };
 
-/** A role with its labels and annotations decoded, as the server reads them (seed 2.7). */
+/** A role. Its labels and annotations are decoded as the server decodes them. */
 export type Role = {
   readonly name: string;
-  /** The name for people. */
+  /** The display name. */
   readonly title: string;
   readonly displayName: string;
   readonly module: string;
-  /** The module's name for people. */
+  /** The display name of the module. */
   readonly moduleTitle: string;
   readonly dependencies: readonly string[];
   readonly aggregatesTo: readonly string[];
@@ -55,9 +55,9 @@ export type Role = {
 
 export type RoleMap = ReadonlyMap<string, Role>;
 
-/** The role that nobody can change. */
+/** The name of the role that nobody can change. */
 export const superRole = 'super-role';
-/** The prefix of users of the identity provider, who have no User object. */
+/** The prefix of users of the identity provider. Such users have no User object. */
 export const providerPrefix = 'oidc:';
 
 export function roleOf(object: RoleObject, domain: string, language: string): Role {
@@ -83,7 +83,7 @@ export function roleOf(object: RoleObject, domain: string, language: string): Ro
   };
 }
 
-/** Returns the names in an annotation. A malformed annotation names none; the role's status says so. */
+/** Returns the names in an annotation; an empty list for a malformed annotation, which the role's status reports. */
 function listIn(text: string): readonly string[] {
   try {
     const list: unknown = JSON.parse(text);
@@ -93,7 +93,7 @@ function listIn(text: string): readonly string[] {
   }
 }
 
-/** Returns a role with other dependencies, as an object to propose or to create. */
+/** Returns the object of a role with other dependencies, for a preview or a write. */
 export function roleWith(
   { name, object }: Pick<Role, 'name'> & { readonly object?: RoleObject },
   dependencies: readonly string[],

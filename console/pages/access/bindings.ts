@@ -2,7 +2,7 @@ import type { RemoteClient } from 'ledgerplane/client';
 
 import { bindingsType, type Binding } from './access-objects.ts';
 
-/** Gives a role to a user. */
+/** Binds a user to a role. */
 export async function giveRole(client: RemoteClient, user: string, role: string): Promise<void> {
   const readable = `${user}-${role}`
     .toLowerCase()
@@ -15,7 +15,7 @@ export async function giveRole(client: RemoteClient, user: string, role: string)
   });
 }
 
-/** Takes the role of a binding from one user. A binding of several users keeps the others. */
+/** Removes one user from a binding. The other users of the binding keep the role. */
 export async function takeRole(client: RemoteClient, user: string, binding: Binding): Promise<void> {
   const { name, uid, resourceVersion } = binding.metadata;
   const subjects = binding.subjects.filter((subject) => subject.name !== user);

@@ -16,9 +16,9 @@ import {
   type RoleObject,
 } from './access-objects.ts';
 
-/** More objects than this are not shown; the page says so. */
+/** The maximum number of objects on a page about access. The page shows whether there are more. */
 export const objectsMax = 2_000;
-/** Changes of others show after this time. */
+/** The interval in milliseconds after which changes by other users are visible. */
 export const refreshMs = 15_000;
 
 /** Reads at most `objectsMax` objects, page by page. */
@@ -35,7 +35,7 @@ export async function readObjects<T>(
   return objects;
 }
 
-/** Returns all roles, hidden ones included. */
+/** Returns all roles, including hidden ones. */
 export function useRoles(): {
   readonly roles: ComputedRef<RoleMap | undefined>;
   /** The roles to show in lists. */
@@ -85,7 +85,7 @@ export function useBindings(selector: () => string): {
   };
 }
 
-/** Escapes the characters with a meaning in selectors. */
+/** Escapes the characters of a value that have a meaning in selectors. */
 export function escaped(value: string): string {
   return value.replaceAll(/[\\,=()]/gu, String.raw`\$&`);
 }
@@ -98,7 +98,7 @@ export function ofRole(name: string): string {
   return `roleRef.name=${escaped(name)}`;
 }
 
-/** Returns the rights of the page's user that the pages about access need. */
+/** Returns the rights of the page's user that pages about access need. */
 export function useAccessRights(): Readonly<
   Record<'createUsers' | 'changeUsers' | 'removeUsers' | 'createRoles' | 'bind' | 'preview', ComputedRef<boolean>> & {
     readonly changeRole: (name: string) => boolean;
@@ -119,7 +119,7 @@ export function useAccessRights(): Readonly<
   };
 }
 
-/** Returns a function that reads everything about access again, after a change. */
+/** Returns a function that reads all data about access again, after a change. */
 export function useAccessRefresh(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {

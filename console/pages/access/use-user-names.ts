@@ -8,7 +8,7 @@ import { escaped } from './use-access.ts';
 const namesMax = 20;
 
 /**
- * Returns the first names of users that begin with a prefix; undefined while they are unknown, or if the page's user
+ * Returns the first user names that begin with a prefix; undefined while the names are unknown, or if the page's user
  * may not list users.
  */
 export function useUserNames(

@@ -24,7 +24,7 @@ type EventPage = {
 
 const shownMax = 12;
 
-/** Returns the latest changes of objects, the newest first; they follow the log by a watch. */
+/** Returns the latest changes of objects, newest first. A watch adds new changes. */
 export function useChanges(): {
   readonly mayRead: ComputedRef<boolean>;
   readonly changes: Readonly<Ref<readonly ObjectChange[] | undefined>>;
@@ -70,7 +70,7 @@ export function useChanges(): {
   return { mayRead, changes, error, retry: start };
 }
 
-/** Leases, checkpoints and log-ins are on the page Audit. */
+/** Returns whether an event is about an object. The page Audit shows the other events, such as log-ins. */
 function isOfObject({ stream }: ObjectChange): boolean {
   return stream.startsWith('object:');
 }

@@ -5,9 +5,9 @@ import { computed, type ComputedRef } from 'vue';
 import { apiPath, type ServedType } from '../../server/served-types.ts';
 import { useServer, useTypes } from '../../server/use-server.ts';
 
-/** More types have no count, so that Home sends a bounded number of requests. */
+/** The maximum number of counted types, which limits the requests of Home. */
 const countedMax = 60;
-/** The number of requests that are sent at once: a browser opens six connections to a server. */
+/** The number of concurrent requests. A browser opens at most six connections to a server. */
 const atOnce = 3;
 const refreshMs = 60_000;
 
@@ -15,7 +15,7 @@ const refreshMs = 60_000;
 export function useCounts(): ComputedRef<(type: ServedType) => number | undefined> {
   const { client, platform } = useServer();
   const { types } = useTypes();
-  // The list of events has no total.
+  // The list of events has no total, so events are not counted.
   const counted = computed(() =>
     types.value
       .filter(({ group, plural }) => group !== `audit.${platform.domain}` || plural !== 'events')
@@ -32,7 +32,7 @@ export function useCounts(): ComputedRef<(type: ServedType) => number | undefine
           try {
             counts.set(path, (await client.list(type, { page: 1, size: 1, signal })).total);
           } catch (error) {
-            // A type without a count is still shown. A lost connection fails the whole reading.
+            // A type that cannot be counted is shown without a count. A lost connection fails the whole read.
             if (!(error instanceof ClientError)) throw error;
           }
         }

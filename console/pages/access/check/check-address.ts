@@ -8,7 +8,7 @@ export const visitorName = 'system:anonymous';
 
 export type CheckSubject = { readonly kind: 'user' | 'role' | 'visitors'; readonly name: string };
 
-/** The question of the page. It is in the address, so that a link shows the same. */
+/** The question of the page, stored in the address so that a link shows the same question. */
 export type CheckAddress = {
   readonly subject: ComputedRef<CheckSubject>;
   readonly verb: ComputedRef<string>;
@@ -56,7 +56,7 @@ export function useCheckAddress(): CheckAddress {
   };
 }
 
-/** Returns the request that the page asks about; undefined while it is not complete. */
+/** Returns the request to decide; undefined while the question is incomplete. */
 export function requestIn(address: CheckAddress): ReviewedRequest | undefined {
   const verb = address.verb.value;
   if (address.path.value !== '') return { nonResourceAttributes: { verb, path: address.path.value } };

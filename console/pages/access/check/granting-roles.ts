@@ -6,8 +6,8 @@ import type { ReviewedRequest } from './preview.ts';
 const shownMax = 8;
 
 /**
- * Returns visible roles whose rules, or the rules of included roles, allow the request. They are suggestions: the
- * preview decides.
+ * Returns visible roles that allow the request by their own rules or by rules of included roles. The roles are only
+ * suggestions: the server's preview decides.
  */
 export function grantingRoles(request: ReviewedRequest, candidates: readonly Role[], roles: RoleMap): readonly Role[] {
   return candidates

@@ -12,7 +12,7 @@ export type ComparedRow = Omit<MatrixRow, 'verbs'> & {
 
 const keyOf = ({ group, resource }: Pick<MatrixRow, 'group' | 'resource'>): string => `${group}/${resource}`;
 
-/** Returns the rows of the present matrix with what the proposal would change. */
+/** Returns the rows of the present matrix, each with the changes by the proposal. */
 export function compareMatrices(current: PreviewedState, proposed: PreviewedState | undefined): readonly ComparedRow[] {
   const after = new Map((proposed?.matrix ?? []).map((row) => [keyOf(row), row.verbs]));
   return (current.matrix ?? []).map((row) => {
@@ -25,7 +25,7 @@ export function compareMatrices(current: PreviewedState, proposed: PreviewedStat
 
 export type ComparedRoute = RouteRow & { readonly key: string; readonly state: CellState };
 
-/** Returns the routes of plugins with what the proposal would change. */
+/** Returns the routes of plugins, each with the changes by the proposal. */
 export function compareRoutes(current: PreviewedState, proposed: PreviewedState | undefined): readonly ComparedRoute[] {
   const routeKey = ({ method, path }: RouteRow): string => `${method} ${path}`;
   const after = new Map((proposed?.routes ?? []).map((row) => [routeKey(row), row.allowed]));

@@ -6,7 +6,7 @@ import { useServer } from '../../../server/use-server.ts';
 
 export const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const;
 
-/** A request as access reviews describe it. */
+/** A request in the form of access reviews. */
 export type ReviewedRequest =
   | {
       readonly resourceAttributes: {
@@ -25,10 +25,10 @@ export type Decision = {
   /** The role with the deciding rule. */
   readonly role?: string;
   readonly isTemplate?: boolean;
-  /** The place of the rule in the role, from 1. */
+  /** The number of the rule in the role, counted from 1. */
   readonly ruleNumber?: number;
   readonly rule?: Rule;
-  /** The roles from a bound one to the one with the rule. */
+  /** The roles on the way from a bound role to the role with the rule. */
   readonly chain?: readonly string[];
   readonly bindings?: readonly string[];
   /** The narrowest rule that would allow the request. */
@@ -76,10 +76,13 @@ export type PreviewBody = {
   };
 };
 
-/** Asks the server for decisions. While a changed question about the same subject is asked, the last answer stays. */
+/**
+ * Requests decisions from the server. While a changed question about the same subject is pending, the last response
+ * remains visible.
+ */
 export function usePreview(body: () => PreviewBody | undefined): {
   readonly preview: ComputedRef<Preview | undefined>;
-  /** Whether the answer is for the present question. */
+  /** Whether the response belongs to the present question. */
   readonly isCurrent: ComputedRef<boolean>;
   readonly error: ComputedRef<Error | null>;
   readonly retry: () => void;

@@ -14,9 +14,9 @@ export type Proposal = {
   readonly present: ComputedRef<readonly string[]>;
   readonly isEmpty: ComputedRef<boolean>;
   readonly proposed: ComputedRef<PreviewBody['proposed']>;
-  /** Adds a role, or takes an added one back. */
+  /** Adds a role, or cancels the addition of the role. */
   readonly add: (role: string) => void;
-  /** Removes a role, or takes a removed one back. */
+  /** Removes a role, or cancels the removal of the role. */
   readonly remove: (role: string) => void;
   readonly clear: () => void;
   /** Writes the proposal. */

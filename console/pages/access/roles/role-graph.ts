@@ -1,8 +1,8 @@
 import type { Role, RoleMap } from '../access-objects.ts';
 
 /**
- * A role in the tree of included roles. `repeated`: its own inclusions are shown elsewhere in the tree. `cycle`: it
- * includes itself by way of the roles above it. `missing`: no role has this name.
+ * A role in the tree of included roles. `repeated`: the tree shows the inclusions of the role elsewhere. `cycle`: the
+ * role includes itself through the roles above it. `missing`: no role has this name.
  */
 export type IncludedRole = {
   readonly name: string;
@@ -15,7 +15,7 @@ export type IncludedRole = {
 /** A role that another includes. `aggregated`: the role adds itself to the other by a label. */
 export type Inclusion = { readonly name: string; readonly how: 'dependency' | 'aggregated' };
 
-/** Returns the names of the roles that each role includes directly, hidden ones left out. */
+/** Returns a function that returns the roles that a role includes directly, without hidden roles. */
 export function inclusionsOf(roles: RoleMap): (name: string) => readonly Inclusion[] {
   const aggregated = new Map<string, string[]>();
   for (const { name, aggregatesTo } of roles.values())
@@ -27,7 +27,9 @@ export function inclusionsOf(roles: RoleMap): (name: string) => readonly Inclusi
     ].filter((each) => roles.get(each.name)?.isHidden !== true);
 }
 
-/** Returns the tree of the roles that a role includes. Each role is opened once, so cycles end. */
+/**
+ * Returns the tree of the roles that a role includes. The inclusions of each role are shown only once, so cycles end.
+ */
 export function includedRoles(root: string, roles: RoleMap): readonly IncludedRole[] {
   const inclusions = inclusionsOf(roles);
   const opened = new Set([root]);
@@ -44,11 +46,14 @@ export function includedRoles(root: string, roles: RoleMap): readonly IncludedRo
   return childrenOf(root, [root]);
 }
 
-/** Returns for each role that the given roles include, other than themselves, the role that includes it. */
+/**
+ * Returns, for each role that the given roles include directly or indirectly, the role that includes it. A role that
+ * includes itself does not count.
+ */
 export function includedBy(names: readonly string[], roles: RoleMap): ReadonlyMap<string, string> {
   const inclusions = inclusionsOf(roles);
   const by = new Map<string, string>();
-  // The iteration over the list includes the entries that are added meanwhile.
+  // The iteration also visits the entries that are added during the loop.
   const visited = [...names];
   for (const name of visited)
     for (const { name: included } of inclusions(name)) {

@@ -1,10 +1,11 @@
-/** Characters that people can tell apart and type on every keyboard. */
+/** Characters that are easy to distinguish and available on every keyboard. */
 const alphabet = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const length = 20;
 
 /** Returns a random password of 20 characters (116 bits). */
 export function generatePassword(): string {
-  // Bytes above the last whole multiple of the alphabet's length would favour its first characters.
+  // Only bytes below the largest multiple of the alphabet's length are used. Otherwise the first characters of the
+  // alphabet would be more frequent.
   const usable = 256 - (256 % alphabet.length);
   let password = '';
   while (password.length < length)

@@ -4,12 +4,12 @@ import type { RemoteClient, TypeName } from 'ledgerplane/client';
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [member: string]: Json };
 
-/** An object, in the state after an event. */
+/** The state of an object after an event. */
 export type PastObject = JsonObject & {
   readonly metadata: JsonObject & { readonly name: string; readonly uid: string; readonly version: number };
 };
 
-/** The members that histories and the audit stream have in common. */
+/** The common members of the entries of a history and the events of the audit stream. */
 export type EventCause = {
   readonly id: string;
   /** The type of the event, for example `ObjectUpdated`. */
@@ -42,7 +42,7 @@ export type HistoryEntry = EventCause & {
 export type AuditEvent = EventCause & {
   readonly metadata: { readonly resourceVersion: string; readonly name: string; readonly uid: string };
   readonly stream: string;
-  /** `<plural>.<group>` of an object, otherwise the category of the stream. */
+  /** `<plural>.<group>` for an event of an object, otherwise the category of the stream. */
   readonly type: string;
   readonly name: string;
   readonly correlationId?: string;
@@ -105,12 +105,12 @@ export function eventsPath(domain: string, ...more: readonly string[]): string {
   return [`/apis/audit.${domain}/v1alpha1/events`, ...more.map(encodeURIComponent)].join('/');
 }
 
-/** Writes a condition of a field selector, with a backslash before each character that has a meaning there. */
+/** Returns a condition of a field selector. Escapes the special characters of the value with a backslash. */
 export function condition(field: string, operator: string, value: string): string {
   return `${field}${operator}${value.replaceAll(/[\\,=()]|^ | $/gu, String.raw`\$&`)}`;
 }
 
-/** Compares two positions of the log, which may exceed the safe integers. */
+/** Compares two positions of the log. A position may exceed the safe integers. */
 export function isLater(left: string, right: string): boolean {
   return left.length === right.length ? left > right : left.length > right.length;
 }

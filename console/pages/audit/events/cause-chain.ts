@@ -2,9 +2,9 @@ import type { RemoteClient } from 'ledgerplane/client';
 
 import { condition, eventsPath, isLater, readEventPage, type AuditEvent } from './audit-event.ts';
 
-/** The events that one request led to, as far as they were found. */
+/** The events that one request caused, as far as they were found. */
 export type CauseChain = {
-  /** In the order of the log. */
+  /** The events in the order of the log. */
   readonly links: readonly ChainLink[];
   /** Whether there may be further events of the chain. */
   readonly isCut: boolean;
@@ -12,17 +12,23 @@ export type CauseChain = {
 
 export type ChainLink = {
   readonly event: AuditEvent;
-  /** The number of causes between this event and the first event of the chain that was found. */
+  /** The number of causes between this event and the first found event of the chain. */
   readonly depth: number;
 };
 
-/** The server compares each event of the log with the id of a request, 10,000 in a page, so the search ends. */
+/**
+ * The maximum number of pages in a search. The server compares each event of the log with the id of a request, 10,000
+ * events in a page, so the search needs a bound.
+ */
 const pagesMax = 3;
 const pageEvents = 50;
 
 type Start = { readonly client: RemoteClient; readonly domain: string; readonly signal: AbortSignal };
 
-/** Finds the events with the correlation id of `event`: back to the request, and the effects after it. */
+/**
+ * Finds the events with the correlation id of `event`: the causes back to the request, and the later effects of the
+ * request.
+ */
 export async function readCauseChain(start: Start, event: AuditEvent): Promise<CauseChain> {
   if (event.correlationId === undefined) return { links: [{ event, depth: 0 }], isCut: false };
   const same = condition('correlationId', '=', event.correlationId);

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from './audit-event.ts';
 
 /** A difference between two states of an object, at one place. */
 export type Difference = {
-  /** The place for people, for example `spec.tags[2]`; empty for the whole object. */
+  /** The readable path of the member, for example `spec.tags[2]`; empty for the whole object. */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';
   /** The value before; undefined if it is added. */
@@ -11,15 +11,15 @@ export type Difference = {
   readonly after: Json | undefined;
 };
 
-/** Members that every write changes, or that only repeat the event. */
+/** Members that every write changes, or that only repeat data of the event. */
 const bookkeeping = ['metadata.resourceVersion', 'metadata.version', 'metadata.generation'];
-/** Members that each object has from the beginning, and that never change. */
+/** Members that each object has from its creation, and that never change. */
 const identity = ['apiVersion', 'kind', 'metadata.name', 'metadata.uid', 'metadata.creationTimestamp'];
 
 /**
- * Returns the differences from one state to another, without the bookkeeping of the server: objects are compared by
- * member, lists by their changed middle. `before` is undefined for the first state of an object, which is shown without
- * its identity.
+ * Returns the differences between two states of an object, without the bookkeeping of the server. Compares objects by
+ * member, and lists by their changed middle. `before` is undefined for the first state of an object, which is shown
+ * without the identity members.
  */
 export function differences(before: Json | undefined, after: Json | undefined): readonly Difference[] {
   const found: Difference[] = [];
@@ -41,7 +41,7 @@ function compareMembers(path: string, before: JsonObject, after: JsonObject, int
     compare(joined(path, name), own(before, name), own(after, name), into);
 }
 
-/** Items of equal lists at both ends are no differences; the items between them are compared in their order. */
+/** Ignores equal items at both ends of the lists, and compares the items between them by index. */
 function compareLists(path: string, before: readonly Json[], after: readonly Json[], into: Difference[]): void {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -61,7 +61,7 @@ function add(path: string, before: Json | undefined, after: Json | undefined, in
   into.push({ path, kind, before, after });
 }
 
-/** A name that is no word is shown like an index. */
+/** A name that is not an identifier is shown in brackets. */
 function joined(path: string, name: string): string {
   if (!/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name)) return `${path}[${JSON.stringify(name)}]`;
   return path === '' ? name : `${path}.${name}`;
@@ -87,14 +87,14 @@ function areSame(left: Json | undefined, right: Json | undefined): boolean {
   return left === right || JSON.stringify(left) === JSON.stringify(right);
 }
 
-/** A text in three parts: only the middle differs from another text. */
+/** A text in three parts. Only `middle` differs from the other text. */
 export type Marked = { readonly start: string; readonly middle: string; readonly end: string };
 
-/** The equal text that is shown at each side of the middle, and the longest middle. */
+/** The maximum length of the equal text that is shown on each side, and of the middle. */
 const contextMax = 120;
 const middleMax = 2_000;
 
-/** Returns two texts with their different middles, cut to a length that can be read. */
+/** Returns two texts with their different middles marked, cut to a readable length. */
 export function markedTexts(before: string, after: string): readonly [Marked, Marked] {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -113,7 +113,7 @@ export function cut(text: string): string {
   return text.length > middleMax ? `${text.slice(0, middleMax)}…` : text;
 }
 
-/** Returns a value as text: a text as it is, anything else as JSON. */
+/** Returns a value for display: a string unchanged, any other value as JSON. */
 export function shownValue(value: Json | undefined): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -10,7 +10,7 @@ import {
   type PastObject,
 } from './audit-event.ts';
 
-/** An event, and the state of its object before it; undefined for the first event of an object. */
+/** An event, and the state of its object before the event; undefined for the first event of an object. */
 export type EventWithBefore = { readonly event: AuditEvent; readonly before: PastObject | undefined };
 
 type Start = { readonly client: RemoteClient; readonly domain: string; readonly signal: AbortSignal };
@@ -22,7 +22,7 @@ export async function readEvent({ client, domain, signal }: Start, position: str
   return { event, before: hasBefore ? await readBefore({ client, domain, signal }, event) : undefined };
 }
 
-/** Reads the state of the object after the event before. Type, name and position are indexed. */
+/** Reads the state of the object after its previous event. The query uses the indexes of type, name and position. */
 async function readBefore({ client, domain, signal }: Start, event: AuditEvent): Promise<PastObject | undefined> {
   const { type, name, position } = event;
   const fieldSelector = [condition('type', '=', type), condition('name', '=', name), `position<=${position}`].join(',');
@@ -31,7 +31,7 @@ async function readBefore({ client, domain, signal }: Start, event: AuditEvent):
   return items.find((each) => each.position !== position && each.uid === event.uid)?.object;
 }
 
-/** Returns the log-ins and refusals in an event; undefined for another event. */
+/** Returns the log-ins and refusals in an event; undefined for an event of another kind. */
 export function accessDataOf(event: AuditEvent | undefined): AccessData | undefined {
   return event !== undefined && isAccess(event) ? event.data : undefined;
 }

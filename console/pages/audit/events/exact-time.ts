@@ -1,6 +1,6 @@
 import { useI18n } from 'vue-i18n';
 
-/** Returns a function that shows a time of an event (RFC 3339) with its milliseconds, in the time zone of the user. */
+/** Returns a function that formats the time of an event (RFC 3339) with milliseconds, in the user's time zone. */
 export function useExactTime(): (time: string) => string {
   const { locale } = useI18n();
   return (time) => {

@@ -8,7 +8,7 @@ export function parsedJson(text: string): unknown {
   }
 }
 
-/** Returns the members of an object; none for another value. */
+/** Returns the members of an object; an empty record for any other value. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }

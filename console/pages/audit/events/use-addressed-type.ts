@@ -5,8 +5,8 @@ import type { ServedType } from '../../../server/served-types.ts';
 import { useTypes } from '../../../server/use-server.ts';
 
 /**
- * Returns the type in the address of the page, `…/:group/:version/:plural`. A type that is no longer served keeps its
- * history, so an unknown type has the members that its address shows.
+ * Returns the type in the address of the page, `…/:group/:version/:plural`. The history of a type that is no longer
+ * served still exists, so such a type gets its members from the address.
  */
 export function useAddressedType(): ComputedRef<ServedType> {
   const route = useRoute();

@@ -18,7 +18,7 @@ export type Version = {
 const pageEntries = 25;
 const newestMs = 5_000;
 
-/** Reads the history of an object, the newest version first, and follows new versions. */
+/** Reads the history of an object, newest version first, and follows new versions. */
 export function useHistory(place: () => { readonly type: TypeName; readonly name: string }): {
   readonly versions: ComputedRef<readonly Version[]>;
   readonly isPending: ComputedRef<boolean>;
@@ -54,7 +54,7 @@ export function useHistory(place: () => { readonly type: TypeName; readonly name
     const known = entries.value[0]?.position;
     if (position !== undefined && known !== undefined && isLater(position, known)) void refresh();
   });
-  // A page that has only the state before the versions on it shows nothing, so the next one is read at once.
+  // If a page contains only the state before a version, nothing is visible, so the next page is read at once.
   watch([versions, pages.hasNextPage, pages.isFetching], ([shown, hasMore, isFetching]) => {
     if (shown.length === 0 && hasMore && !isFetching && pages.error.value === null) void pages.fetchNextPage();
   });
@@ -72,7 +72,10 @@ export function useHistory(place: () => { readonly type: TypeName; readonly name
 }
 
 type Known = { readonly before: PastObject | undefined; readonly found: readonly Difference[] };
-/** Each further page shows all entries again, which stay the same objects. */
+/**
+ * Caches the differences, because each further page computes the list of all entries again, with the same entry
+ * objects.
+ */
 const known = new WeakMap<HistoryEntry, Known>();
 
 function knownDifferences(entry: HistoryEntry, before: PastObject | undefined): readonly Difference[] {
@@ -83,7 +86,10 @@ function knownDifferences(entry: HistoryEntry, before: PastObject | undefined): 
   return found;
 }
 
-/** The last entry of an unfinished list is the state before another one, and is shown when its own is known. */
+/**
+ * While the list is incomplete, the last entry is only the state before another entry. It is shown when its own
+ * previous state is known.
+ */
 function versionsOf(entries: readonly HistoryEntry[], hasMore: boolean): readonly Version[] {
   const shown = hasMore ? entries.slice(0, -1) : entries;
   return shown.map((entry, index) => {

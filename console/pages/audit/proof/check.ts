@@ -1,6 +1,6 @@
 /**
- * `unknown`: the check is not possible here, for example because the browser lacks the algorithm. It is no success and
- * no failure.
+ * `unknown`: this browser cannot perform the check, for example because it lacks the algorithm. An unknown check has
+ * neither passed nor failed.
  */
 export type CheckState = 'passed' | 'failed' | 'unknown';
 
@@ -13,7 +13,7 @@ export type Check = {
   readonly values?: Readonly<Record<string, string | number>>;
 };
 
-/** A verification is as good as its worst check. */
+/** Returns the state of the worst check. */
 export function verdictOf(checks: readonly Check[]): CheckState {
   if (checks.some(({ state }) => state === 'failed')) return 'failed';
   return checks.some(({ state }) => state === 'unknown') ? 'unknown' : 'passed';

@@ -1,8 +1,8 @@
 import { areEqual, joinBytes, sha256, type Bytes } from './bytes.ts';
 
 /**
- * The verification of proofs in the Merkle tree of the log (RFC 9162, section 2.1), with Web Crypto. It shares no code
- * with the server. Indexes and sizes are safe integers.
+ * The verification of proofs in the Merkle tree of the log (RFC 9162, section 2.1), with Web Crypto. Shares no code
+ * with the server, so that the verification is independent. Indexes and sizes are safe integers.
  */
 
 const hashBytes = 32;
@@ -46,20 +46,23 @@ export type Consistency = {
 };
 
 /**
- * Returns whether the tree of `size` leaves begins with the tree of `oldSize` leaves (2.1.4.2), which has at least one
- * leaf. The proof of two equal trees is empty.
+ * Returns whether the tree of `size` leaves begins with the tree of `oldSize` leaves (2.1.4.2). `oldSize` is at least
+ * 1. The proof of two equal trees is empty.
  */
 export async function isConsistent(consistency: Consistency): Promise<boolean> {
   const { oldSize, oldRoot, size, root, hashes } = consistency;
   const isAsked = isCount(oldSize) && isCount(size) && oldSize > 0 && oldSize <= size;
   if (!isAsked || !areHashes([oldRoot, root, ...hashes])) return false;
   if (oldSize === size) return hashes.length === 0 && areEqual(oldRoot, root);
-  // The verifier knows the hash of an old tree that is one full node, so the proof omits it.
+  // If the old tree is one full node, the verifier already knows its hash, so the proof omits this hash.
   const [begin, ...rest] = Number.isInteger(Math.log2(oldSize)) ? [oldRoot, ...hashes] : hashes;
   return begin !== undefined && rest.length > 0 && areJoined(begin, rest, consistency);
 }
 
-/** Computes both roots from the last node that both trees have, and from the nodes beside its way to the roots. */
+/**
+ * Computes both roots from the last common node of the trees, and from the nodes beside the path from this node to the
+ * roots.
+ */
 async function areJoined(
   begin: Bytes,
   rest: readonly Bytes[],
@@ -79,7 +82,7 @@ async function areJoined(
   return path.isAtRoot && areEqual(oldHash, oldRoot) && areEqual(newHash, root);
 }
 
-/** The way from a leaf to the root of a tree. */
+/** The path from a leaf to the root of a tree. */
 class Path {
   #index: number;
   #last: number;
@@ -93,12 +96,12 @@ class Path {
     return this.#last === 0;
   }
 
-  /** Whether the sibling in the proof is to the left. */
+  /** Whether the next hash in the proof belongs to a left sibling. */
   get isRight(): boolean {
     return isOdd(this.#index) || this.#index === this.#last;
   }
 
-  /** Moves to the node above, and past nodes without a sibling. */
+  /** Moves to the parent node, and past nodes without a sibling. */
   climb(): void {
     if (this.isRight) while (!isOdd(this.#index) && this.#index !== 0) this.#halve();
     this.#halve();

@@ -2,7 +2,7 @@ import { base64, exactBase64 } from './bytes.ts';
 import { membersOf, parsedJson } from '../events/json.ts';
 import type { Checkpoint } from './signed-note.ts';
 
-/** The last checkpoint that this browser has verified, and the keys that it trusts, in base64. */
+/** The last checkpoint that this browser has verified, and the public keys that this browser trusts, in base64. */
 export type Remembered = {
   readonly checkpoint: Checkpoint;
   readonly keys: readonly string[];
@@ -10,10 +10,12 @@ export type Remembered = {
   readonly time: string;
 };
 
-/** One server has one place for each address at which this browser reaches it. */
+/**
+ * The key in the browser's storage. Storage belongs to an origin, so each address of a server has its own checkpoint.
+ */
 const place = 'ledgerplane.checkpoint';
 
-/** Returns undefined if the browser remembers nothing, or nothing readable. */
+/** Returns undefined if the browser has stored nothing, or nothing readable. */
 export function remembered(): Remembered | undefined {
   const { origin, size, root, keys, time } = membersOf(parsedJson(localStorage.getItem(place) ?? ''));
   const bytes = exactBase64(String(root));

@@ -24,8 +24,8 @@ export type Checkpoint = {
 };
 
 /**
- * `unsigned`: no signature names one of the keys. `forged`: a signature that names one of the keys is wrong.
- * `uncheckable`: this browser does not verify Ed25519.
+ * `unsigned`: no signature is by a known key. `forged`: a signature claims to be by a known key and is wrong.
+ * `uncheckable`: this browser cannot verify Ed25519.
  */
 export type NoteVerdict = 'signed' | 'unsigned' | 'forged' | 'uncheckable';
 
@@ -61,7 +61,7 @@ export function parseCheckpoint(text: string): Checkpoint | undefined {
   return { origin, size: Number(size), root };
 }
 
-/** Returns undefined for a text that is not a key of Ed25519, and if its id does not belong to its name and key. */
+/** Returns undefined for a text that is not an Ed25519 key, or if the id does not match the name and the key. */
 export async function parseVerifierKey(text: string): Promise<VerifierKey | undefined> {
   const [, name = '', id = '', encoded = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/u.exec(text) ?? [];
   const bytes = exactBase64(encoded);
@@ -95,7 +95,7 @@ export async function verifyNote({ text, signatures }: Note, keys: readonly Veri
   return verdict;
 }
 
-/** Returns undefined if this browser does not have Ed25519. */
+/** Returns undefined if this browser does not support Ed25519. */
 async function isSignature(key: Bytes, signature: Bytes, text: Bytes): Promise<boolean | undefined> {
   try {
     const imported = await crypto.subtle.importKey('raw', key, { name: 'Ed25519' }, false, ['verify']);
@@ -106,10 +106,13 @@ async function isSignature(key: Bytes, signature: Bytes, text: Bytes): Promise<b
   }
 }
 
-/** A public key as the server lists it, with the statement of the key that vouches for it. */
+/** A public key in the server's list, with the note by which another key vouches for this key. */
 export type ListedKey = {
   readonly verifierKey?: string;
-  /** The 32 bytes in base64, and those of the key that signed `note`: itself at the beginning of a chain. */
+  /**
+   * The 32 bytes of the key in base64. `signedBy`: the key that signed `note`; the key itself at the beginning of a
+   * chain.
+   */
   readonly key: string;
   readonly signedBy: string;
   readonly note: string;
@@ -117,8 +120,8 @@ export type ListedKey = {
 };
 
 /**
- * Returns the listed keys that this browser trusts: keys in `remembered`, and keys that a trusted key has signed. A
- * browser that remembers none trusts the listed ones, as a witness does at its first run.
+ * Returns the listed keys that this browser trusts: the keys in `remembered`, and the keys that a trusted key has
+ * signed. A browser without remembered keys trusts all listed keys, like a witness in its first run.
  */
 export async function trustedKeys(
   listed: readonly ListedKey[],
@@ -126,7 +129,7 @@ export async function trustedKeys(
 ): Promise<readonly string[]> {
   if (remembered.length === 0) return listed.map(({ key }) => key);
   const trusted = new Set(remembered);
-  // The list is in the order of the log, so a key follows the key that signed it.
+  // The list is in the order of the log, so each key follows the key that signed it.
   for (const { key, signedBy, note } of listed)
     if (trusted.has(signedBy) && (await isVouched(key, signedBy, note))) trusted.add(key);
   return listed.map(({ key }) => key).filter((key) => trusted.has(key));

@@ -21,19 +21,19 @@ export type VerifiedCheckpoint = {
   /** The signed note, as the server sent it. */
   readonly note: string;
   readonly checkpoint: Checkpoint;
-  /** The ids of the keys that signed it. */
+  /** The ids of the keys that signed the note. */
   readonly signedBy: readonly string[];
   readonly keys: readonly ListedKey[];
   readonly checks: readonly Check[];
-  /** The checkpoint that this browser had remembered before. */
+  /** The checkpoint that this browser had stored before. */
   readonly before: Remembered | undefined;
 };
 
 const tree = '/audit/tree';
 
 /**
- * Reads the present checkpoint and verifies it: its signature, and that its tree extends the last one that this browser
- * has verified. Remembers it if all checks pass.
+ * Reads the present checkpoint and verifies it: the signature, and whether the tree extends the tree that this browser
+ * verified last. Stores the checkpoint if all checks pass.
  */
 export async function verifyCheckpoint(client: RemoteClient, signal: AbortSignal): Promise<VerifiedCheckpoint> {
   const [text, listed] = await Promise.all([
@@ -108,7 +108,7 @@ async function historyCheck(
 
 export type Hashes = { readonly hashes: readonly string[] };
 
-/** Returns the hashes of a proof. A malformed one becomes an empty one, with which no proof is valid. */
+/** Returns the hashes of a proof. A malformed hash becomes empty bytes, with which every proof is invalid. */
 export function hashesIn(answer: Hashes | undefined): readonly Bytes[] {
   return (answer?.hashes ?? []).map((hash) => exactBase64(hash) ?? new Uint8Array());
 }

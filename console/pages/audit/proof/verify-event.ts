@@ -6,7 +6,7 @@ import type { Check } from './check.ts';
 import { isIncluded, leafHash } from './merkle.ts';
 import { hashesIn, verifyCheckpoint, type Hashes, type VerifiedCheckpoint } from './verify-checkpoint.ts';
 
-/** The members of an event that its proof is about, as the page shows them. */
+/** The members of an event that the proof covers, as the page shows them. */
 export type ProvenEvent = {
   readonly id: string;
   readonly position: string;
@@ -28,8 +28,8 @@ export type VerifiedEvent = {
 type InclusionAnswer = Hashes & { readonly index: number; readonly entry: string };
 
 /**
- * Verifies that the log contains an event, with the content that the page shows: the checkpoint, the inclusion proof,
- * and the recorded bytes of the event. All computations are done in this browser.
+ * Verifies that the log contains an event with the content that the page shows. Checks the checkpoint, the inclusion
+ * proof and the recorded bytes of the event. All computations run in this browser.
  */
 export async function verifyEvent(
   { client, domain }: { readonly client: RemoteClient; readonly domain: string },
@@ -74,8 +74,8 @@ function namedIn(entry: string): Partial<Entry> {
 type Content = { readonly event: ProvenEvent; readonly index: number; readonly named: Partial<Entry> };
 
 /**
- * Compares the recorded bytes, which an export contains, with the hashes in the leaf, and the actor and the time in
- * them with those that the page shows.
+ * Compares the recorded bytes in an export with the hashes in the leaf. Compares the recorded actor and time with those
+ * on the page.
  */
 async function contentCheck(
   { client, domain }: { readonly client: RemoteClient; readonly domain: string },
@@ -105,12 +105,15 @@ function eventLineIn(lines: string): Readonly<Record<string, unknown>> {
   return decoded.find(({ kind }) => kind === 'Event') ?? {};
 }
 
-/** A history shows no time earlier than that of an event before, so a shown time may be later than the recorded one. */
+/**
+ * A history shows no time earlier than the time of a previous event. So the shown time may be later than the recorded
+ * time.
+ */
 function isShownTime(recorded: unknown, shown: string): boolean {
   return typeof recorded === 'string' && Date.parse(recorded) <= Date.parse(shown);
 }
 
-/** An export has bytes as text or in base64, and of secrets only the hash. */
+/** An export contains the bytes as text or in base64. For secrets, it contains only the hash. */
 async function digestOf(recorded: unknown): Promise<string | undefined> {
   if (typeof recorded === 'string') return hex(await sha256(utf8(recorded)));
   const { sha256: digest, base64 } = membersOf(recorded);

@@ -5,7 +5,7 @@ import { useServer } from '../../../server/use-server.ts';
 import { eventsPath, readEventPage, type AuditEvent, type EventPage } from '../events/audit-event.ts';
 import { selectorOf, type EventFilter } from './filter.ts';
 
-/** Where a page begins: after another page, or at a position before which events were dropped. */
+/** The start of a page: after another page, or at a position before which events were dropped. */
 type PageStart = { readonly continue?: string | undefined; readonly before?: string | undefined };
 type Page = EventPage<AuditEvent> & { readonly next: PageStart | undefined };
 
@@ -24,11 +24,11 @@ export type EventPages = {
   readonly isLoadingMore: ComputedRef<boolean>;
   loadMore(): void;
   reset(): Promise<void>;
-  /** Replaces the pages by the first of these events, the newest first. Further pages are read when asked for. */
+  /** Replaces all pages by a first page with these events, newest first. Further pages are read on demand. */
   beginWith(events: readonly AuditEvent[]): void;
 };
 
-/** Reads the events that a filter selects, page by page, the newest first. */
+/** Reads the events that match a filter, page by page, newest first. */
 export function useEventPages(filter: () => EventFilter): EventPages {
   const { client, platform } = useServer();
   const queries = useQueryClient();

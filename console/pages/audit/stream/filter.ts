@@ -2,10 +2,10 @@ import type { LocationQuery, LocationQueryRaw } from 'vue-router';
 
 import { condition } from '../events/audit-event.ts';
 
-/** The conditions that select events: the values that a filter has in the address of the page. */
+/** The conditions that select events, as stored in the address of the page. */
 export type EventFilter = Readonly<Partial<Record<FilterField, string>>>;
 
-/** Fields of which an event must have exactly the value. */
+/** The fields that are compared for equality. */
 export const equalFields = [
   'user',
   'type',
@@ -33,7 +33,7 @@ const bounds: Readonly<Record<(typeof boundFields)[number], string>> = {
   last: 'position<=',
 };
 
-/** Reads a filter from the address of the page. Other parameters, and repeated ones, are no conditions. */
+/** Reads a filter from the address of the page. Ignores other parameters and repeated parameters. */
 export function filterIn(query: LocationQuery): EventFilter {
   const values = [...equalFields, ...boundFields].map((field) => [field, query[field]] as const);
   return Object.fromEntries(values.filter(([, value]) => typeof value === 'string' && value !== ''));
@@ -52,12 +52,12 @@ export function selectorOf(filter: EventFilter): string | undefined {
   return joined([...equalConditions(filter), ...limits]);
 }
 
-/** Returns the field selector of a watch, which has no bounds: it shows only events from now on. */
+/** Returns the field selector of a watch. The selector has no bounds, because a watch sends only new events. */
 export function watchSelectorOf(filter: EventFilter): string | undefined {
   return joined(equalConditions(filter));
 }
 
-/** Whether events from now on can match the filter. */
+/** Returns whether new events can match the filter. */
 export function isOpenEnded({ until, last }: EventFilter): boolean {
   return until === undefined && last === undefined;
 }

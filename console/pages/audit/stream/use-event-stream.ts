@@ -7,13 +7,16 @@ import { eventsType, isLater, type AuditEvent } from '../events/audit-event.ts';
 import { useEventPages, type EventPages } from './event-pages.ts';
 import { isOpenEnded, watchSelectorOf, type EventFilter } from './filter.ts';
 
-/** The bound of followed events. Beyond it, the newest become the first page. */
+/** The maximum number of followed events. Beyond it, the newest events become the first page. */
 const followedMax = 300;
-/** Followed events are shown together after this time, so that a flood of them costs few updates of the page. */
+/**
+ * The delay in milliseconds after which followed events are shown together, so that many events cause few updates of
+ * the page.
+ */
 const flushMs = 150;
 
 type Following = {
-  /** Whether new events are wanted. */
+  /** Whether the user wants to see new events. */
   readonly isFollowing: Ref<boolean>;
   /** Whether the filter can match new events. */
   readonly canFollow: ComputedRef<boolean>;
@@ -23,18 +26,18 @@ type Following = {
 
 export type EventStream = Pick<EventPages, 'isPending' | 'error' | 'hasMore' | 'isLoadingMore' | 'loadMore'> &
   Following & {
-    /** The newest first. */
+    /** The events, newest first. */
     readonly events: ComputedRef<readonly AuditEvent[]>;
     refresh(): Promise<void>;
   };
 
-/** Reads the audit stream page by page, and follows it by a watch. */
+/** Reads the audit stream page by page, and follows it with a watch. */
 export function useEventStream(filter: () => EventFilter): EventStream {
   const { client, platform } = useServer();
   const pages = useEventPages(filter);
   const followed = shallowRef<readonly AuditEvent[]>([]);
   const events = computed(() => {
-    // An event may be followed and read; and a page that is read again may be ahead of the watch.
+    // An event may be both followed and read, because a page that is read again may be ahead of the watch.
     const all = new Map([...followed.value, ...pages.items.value].map((event) => [event.position, event]));
     return [...all.values()].sort((left, right) => (isLater(left.position, right.position) ? -1 : 1));
   });
@@ -73,7 +76,7 @@ type Source = {
   readonly add: (arrived: readonly AuditEvent[]) => void;
 };
 
-/** Watches the stream while it is wanted, from the last position that was read or followed. */
+/** Watches the stream while `isFollowing` is true, from the last position that was read or followed. */
 function useFollowing({ client, domain, filter, pages, newest, add }: Source): Following {
   const isFollowing = shallowRef(true);
   const watchError = shallowRef<unknown>();
@@ -110,7 +113,7 @@ function useFollowing({ client, domain, filter, pages, newest, add }: Source): F
   return { isFollowing, canFollow, watchError };
 }
 
-/** Collects events, and passes them on together. */
+/** Collects events, and calls `pass` with several events at once. */
 function batched(pass: (events: readonly AuditEvent[]) => void, signal: AbortSignal): (event: AuditEvent) => void {
   let waiting: AuditEvent[] = [];
   return (event) => {

@@ -3,7 +3,7 @@ import { computed, type ComputedRef } from 'vue';
 
 import { usePermission, useServer } from '../../../server/use-server.ts';
 
-/** A node of the platform. A node of an older version does not describe itself. */
+/** A node of the platform. Nodes of older versions lack the optional members. */
 export type PlatformNode = {
   readonly id: string;
   readonly host?: string;
@@ -16,14 +16,14 @@ export type PlatformNode = {
 };
 
 export type PlatformNodes = {
-  /** The id of the node that has answered. */
+  /** The id of the node that sent the response. */
   readonly node: string;
   readonly items: readonly PlatformNode[];
 };
 
 const refreshMs = 10_000;
 
-/** Returns the nodes of the platform, which follow the server; undefined while they are unknown. */
+/** Returns the nodes of the platform, read again at intervals; undefined while the nodes are unknown. */
 export function useNodes(): {
   readonly mayRead: ComputedRef<boolean>;
   readonly nodes: ComputedRef<PlatformNodes | undefined>;

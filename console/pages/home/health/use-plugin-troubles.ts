@@ -10,7 +10,7 @@ type ShownPlugin = {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
 };
 
-/** A plugin that somebody should look at. */
+/** A plugin that needs attention. */
 export type PluginTrouble = {
   readonly name: string;
   readonly title: string;
@@ -21,7 +21,7 @@ export type PluginTrouble = {
 const refreshMs = 15_000;
 const listedMax = 200;
 
-/** Returns the plugins that have failed or report a problem; undefined while they are unknown. */
+/** Returns the plugins that have failed or report a problem; undefined while the plugins are unknown. */
 export function usePluginTroubles(): {
   readonly mayRead: ComputedRef<boolean>;
   readonly troubles: ComputedRef<readonly PluginTrouble[] | undefined>;
@@ -41,7 +41,7 @@ export function usePluginTroubles(): {
   return { mayRead, troubles: computed(() => data.value), error: computed(() => error.value) };
 }
 
-/** A failed plugin is in trouble, and so is one with a true condition other than `Ready`. */
+/** Returns a trouble if the plugin has failed, or has a true condition other than `Ready`. */
 function troubleOf({ metadata: { name }, spec, status = {} }: ShownPlugin): readonly PluginTrouble[] {
   const { phase, conditions = [] } = status;
   const condition =

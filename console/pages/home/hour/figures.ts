@@ -1,4 +1,6 @@
-/** A plot of the last hour. Each series is the name of a column of the samples, and of a text in the messages. */
+/**
+ * A plot of the last hour. The name of each series is the name of a column of the samples, and a key in the messages.
+ */
 export type Figure = {
   readonly name: string;
   readonly unit: Unit;
@@ -20,7 +22,7 @@ export const figures: readonly Figure[] = [
 
 const megabyte = 1_000_000;
 
-/** Returns a value as a text with its unit, short enough for an axis. */
+/** Returns a value with its unit, short enough for the label of an axis. */
 export function textOf(value: number, unit: Unit, locale: string): string {
   const format = (amount: number, options: Intl.NumberFormatOptions = {}): string =>
     amount.toLocaleString(locale, { maximumSignificantDigits: 3, notation: 'compact', ...options });

@@ -5,7 +5,7 @@ import { usePermission, useServer } from '../../../server/use-server.ts';
 
 /** The figures of one node in the last hour, as columns of equal length with the oldest sample first. */
 export type Samples = {
-  /** The id of the node that has answered. */
+  /** The id of the node that sent the response. */
   readonly node: string;
   readonly intervalMs: number;
   /** In epoch milliseconds. */
@@ -18,7 +18,7 @@ export type Samples = {
 
 const refreshMs = 10_000;
 
-/** Returns the figures of the last hour, which follow the server; undefined while they are unknown. */
+/** Returns the figures of the last hour, read again at intervals; undefined while the figures are unknown. */
 export function useSamples(enabled: MaybeRefOrGetter<boolean> = true): {
   readonly mayRead: ComputedRef<boolean>;
   readonly samples: ComputedRef<Samples | undefined>;
@@ -50,10 +50,10 @@ export function latestOf(samples: Samples | undefined, name: string): number | u
   return samples?.values[name]?.findLast((value) => value !== null) ?? undefined;
 }
 
-/** Returns the position of the last event of the log at the last sample; undefined while it is unknown. */
+/** Returns the position of the log's last event at the time of the last sample; undefined while it is unknown. */
 export function headOf(samples: Samples | undefined): bigint | undefined {
   const lags = samples?.values['lag'] ?? [];
-  // The last sample may still wait for the log's answer.
+  // The lag of the last sample may be unknown while the node still waits for a response of the log.
   const place = lags.findLastIndex((lag) => lag !== null);
   const position = samples?.position[place];
   return position === undefined ? undefined : BigInt(position) + BigInt(Math.round(lags[place] ?? 0));

@@ -7,14 +7,17 @@ type Components = TypeSchema['components'];
 /** A member of an object, as its schemas describe it. */
 export type DescribedMember = { readonly name: string; readonly isRequired: boolean; readonly schemas: Described };
 
-/** The schemas that describe a value: those that all apply, and those of alternatives. */
+/** The schemas that describe a value: schemas that always apply, and schemas of alternatives. */
 export type Described = readonly { readonly schema: JsonSchema; readonly isAlternative: boolean }[];
 
-/** Schemas are followed up to this depth and number; a cycle of references describes no value. */
+/** The maximum depth to which references and subschemas are followed. A cycle of references describes no value. */
 const depthMax = 16;
 const schemasMax = 64;
 
-/** Returns the schemas of the value at a path of an object. Users write few members of metadata; only these count. */
+/**
+ * Returns the schemas of the value at a path of an object. In metadata, only the members that users write are
+ * described.
+ */
 export function describedAt(
   { schema, components }: TypeSchema,
   path: readonly (string | number)[],
@@ -49,7 +52,7 @@ export function membersOf(described: Described, components: Components): readonl
     .sort((left, right) => Number(right.isRequired) - Number(left.isRequired));
 }
 
-/** Returns the values that the schemas name: those of `enum`, `const` and booleans; the default is first. */
+/** Returns the values that the schemas list: the default first, then the values of `enum` and `const`, and booleans. */
 export function valuesOf(described: Described): readonly unknown[] {
   const values = described.flatMap(({ schema }): readonly unknown[] => [
     ...unknownsIn(schema['enum']),
@@ -75,7 +78,7 @@ export function typeText(described: Described, components: Components): string {
   return [...new Set(types)].join(' | ');
 }
 
-/** Returns the first text of a keyword such as `description`. */
+/** Returns the first text of a keyword, for example `description`, in the schemas. */
 export function textOf(described: Described, keyword: string): string {
   const texts = described.map(({ schema }) => schema[keyword]).filter((text) => typeof text === 'string');
   return texts[0] ?? '';
@@ -108,7 +111,7 @@ function below(described: Described, step: string | number): readonly JsonSchema
   });
 }
 
-/** Resolves references, and lists the schemas of `allOf`, `anyOf` and `oneOf` with those that have them. */
+/** Resolves references. Returns each schema together with its schemas in `allOf`, `anyOf` and `oneOf`. */
 function expanded(schemas: readonly JsonSchema[], components: Components): Described {
   const found: { readonly schema: JsonSchema; readonly isAlternative: boolean }[] = [];
   const visit = (given: JsonSchema, isAlternative: boolean, depth: number): void => {
@@ -127,7 +130,7 @@ function expanded(schemas: readonly JsonSchema[], components: Components): Descr
   return found;
 }
 
-/** A description beside a reference is about the member itself. */
+/** A description next to a reference belongs to the member itself. */
 function textsOf({ title, description }: JsonSchema): JsonSchema {
   return { ...(title === undefined ? {} : { title }), description };
 }

@@ -4,7 +4,7 @@ type Token = { readonly kind: 'word' | 'sign'; readonly from: number; readonly t
 
 type Frame = {
   readonly kind: 'object' | 'array';
-  /** The member, or the index of the item, that is being read. */
+  /** The current member, or the index of the current item. */
   at: string | number;
   expects: 'key' | 'value';
   readonly keys: string[];
@@ -24,7 +24,7 @@ export function jsonPlace(text: string, offset: number): TextPlace | undefined {
       found = { frame, place: placeIn(frames, frame, wordAt(token, offset)) };
     }
     take(token, frames);
-    // The object is read to its end, for the names of its other members.
+    // The object is read to its end, so that the names of its other members are known.
     if (found !== undefined && !frames.includes(found.frame)) break;
   }
   if (found === undefined) return undefined;
@@ -50,7 +50,7 @@ function isReached({ kind, from, to }: Token, offset: number): boolean {
   return kind === 'word' ? offset <= to : offset <= from;
 }
 
-/** Returns the word that a token is, or the empty word before it. */
+/** Returns the word of a token, or the empty word before the token. */
 function wordAt({ kind, from, to, text }: Token, offset: number): Pick<TextPlace, 'from' | 'to' | 'word'> {
   if (kind === 'sign' || offset < from) return { from: offset, to: offset, word: '' };
   return { from, to, word: unquoted(text) };
@@ -66,7 +66,7 @@ function placeIn(
   return { ...word, path: isKey ? around : [...around, frame.at], kind: isKey ? 'key' : 'value', column: 0 };
 }
 
-/** Follows a token: begins and ends objects and arrays, and reads names of members. */
+/** Applies a token: begins and ends objects and arrays, and reads the names of members. */
 function take({ kind, text }: Token, frames: Frame[]): void {
   const frame = frames.at(-1);
   if (kind === 'word') name(text, frame);
@@ -76,14 +76,14 @@ function take({ kind, text }: Token, frames: Frame[]): void {
   else if (frame !== undefined) separate(text, frame);
 }
 
-/** Reads a word, which may be the name of a member. */
+/** Applies a word, which may be the name of a member. */
 function name(text: string, frame: Frame | undefined): void {
   if (frame?.kind !== 'object' || frame.expects !== 'key') return;
   frame.at = unquoted(text);
   frame.keys.push(frame.at);
 }
 
-/** Follows a colon or a comma. */
+/** Applies a colon or a comma. */
 function separate(text: string, frame: Frame): void {
   if (frame.kind === 'object') frame.expects = text === ':' ? 'value' : 'key';
   else if (typeof frame.at === 'number' && text === ',') frame.at += 1;

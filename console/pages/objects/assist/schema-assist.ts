@@ -17,14 +17,14 @@ import { jsonPlace } from './json-place.ts';
 import { assistedTextMax, type TextPlace } from './text-place.ts';
 import { yamlPlace } from './yaml-place.ts';
 
-/** Words of the page's language. */
+/** Texts in the page's language. */
 export type AssistWords = {
   readonly required: string;
   readonly preset: (value: string) => string;
   readonly allowed: (values: string) => string;
 };
 
-/** More offers than this are not drawn; typing narrows them. */
+/** The maximum number of offers. More typed characters narrow the offers. */
 const offersMax = 1_000;
 const shownValuesMax = 20;
 
@@ -58,7 +58,7 @@ export function schemaAssist(type: TypeSchema, isNew: boolean, words: AssistWord
       if (place?.kind !== 'key' || place.word === '') return undefined;
       const { word: name, path, from, to } = place;
       const declared = membersOf(describedAt(type, path, isNew), components).find((member) => member.name === name);
-      // Without a declaration, the object may be one whose members all have one schema.
+      // The schema may declare no members, but one schema for all members (`additionalProperties`).
       const member = declared ?? { name, isRequired: false, schemas: describedAt(type, [...path, name], isNew) };
       if (member.schemas.length === 0) return undefined;
       return { from, to, lines: linesAbout(member, components, words) };
@@ -89,7 +89,7 @@ function linesAbout(
   ].filter((line) => line !== '');
 }
 
-/** Returns the text of a chosen member, up to where its value begins. */
+/** Returns the inserted text of a chosen member, up to the begin of its value. */
 function applied({ name, schemas }: DescribedMember, place: TextPlace, language: EditorLanguage): string {
   if (language === 'json') return place.hasColon ? JSON.stringify(name) : `${JSON.stringify(name)}: `;
   const key = yamlText(name);

@@ -4,7 +4,9 @@ import { useI18n } from 'vue-i18n';
 import type { TypeSchema } from '../../../server/type-schema.ts';
 import type { Assist } from '../../../ui/editor/assist.ts';
 
-/** Returns the help for a text of a type, which is loaded when a schema is given; undefined until then. */
+/**
+ * Returns the completion for the text of a type. The completion is loaded when a schema is known; undefined until then.
+ */
 export function useAssist(
   schema: () => TypeSchema | undefined,
   isNew: boolean,

@@ -16,7 +16,9 @@ type Line = {
 
 const nameForm = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s"'#{}[\],&*!|>%@`?:][^#]*?))\s*:(?=\s|$)/u;
 
-/** Returns the place at an offset of a text in YAML's block style; undefined in comments, texts and flow style. */
+/**
+ * Returns the place at an offset of a text in YAML's block style; undefined in comments, block scalars and flow style.
+ */
 export function yamlPlace(text: string, offset: number): TextPlace | undefined {
   const lines = linesOf(text);
   const index = lines.findLastIndex(({ start }) => start <= offset);
@@ -71,7 +73,7 @@ function lineOf(text: string, start: number): Line {
   return { text, start, dashes, column, name, valueAt: column + (whole?.length ?? 0), isBlank };
 }
 
-/** Returns the members and items around a column of a line; undefined within a block of text. */
+/** Returns the members and items that contain a column of a line; undefined within a block scalar. */
 function pathTo(lines: readonly Line[], index: number, column: number): readonly (string | number)[] | undefined {
   const path: (string | number)[] = [];
   let limit = column;
@@ -106,7 +108,7 @@ function isEmpty({ isBlank, dashes }: Line): boolean {
 /** Returns the names of the other members of the object with members at a column. */
 function siblings(lines: readonly Line[], index: number, column: number): ReadonlySet<string> {
   const names = new Set<string>();
-  /** Reads lines in one direction, to the line that begins or ends the object. */
+  /** Reads lines in one direction, up to the line at which the object begins or ends. */
   const read = (from: readonly Line[], isBegun: boolean): void => {
     for (const line of from.filter((each) => !isEmpty(each))) {
       const isOutside = (line.dashes[0] ?? line.column) < column;

@@ -2,7 +2,7 @@ import { onScopeDispose, shallowRef, type Ref } from 'vue';
 
 import { retried } from './retried.ts';
 
-/** An object that a bulk action concerns. */
+/** An object of a bulk action. */
 export type Chosen = {
   readonly name: string;
   readonly uid: string;
@@ -20,19 +20,22 @@ export type BulkRun<T> = {
   /** The outcomes so far, in the order in which they arrived. */
   readonly outcomes: Readonly<Ref<readonly Outcome<T>[]>>;
   readonly total: Readonly<Ref<number>>;
-  /** Calls `act` for each object, several at a time. Resolves with all outcomes; after `stop`, with those so far. */
+  /**
+   * Calls `act` for each object, several at a time. Resolves with all outcomes, or after `stop` with the outcomes so
+   * far.
+   */
   readonly start: (
     objects: readonly Chosen[],
     act: (object: Chosen, signal: AbortSignal) => Promise<T>,
   ) => Promise<readonly Outcome<T>[]>;
-  /** Sends no further requests, and waits for those under way. */
+  /** Sends no further requests, and waits for the pending requests. */
   readonly stop: () => void;
 };
 
-/** A browser opens six connections to a server, and a watch takes one. */
+/** The number of concurrent requests. A browser opens at most six connections to a server, and a watch uses one. */
 const concurrent = 4;
 
-/** Runs an action for each of many objects. It ends when the component is left. */
+/** Runs an action for each of many objects. Stops when the component is unmounted. */
 export function useBulkRun<T>(): BulkRun<T> {
   const isRunning = shallowRef(false);
   const outcomes = shallowRef<readonly Outcome<T>[]>([]);

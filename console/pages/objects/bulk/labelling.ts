@@ -6,10 +6,10 @@ import type { Chosen } from './bulk-run.ts';
 /** The labels to write: a value, or null for the removal of the label. */
 export type LabelPatch = Readonly<Record<string, string | null>>;
 
-/** What a patch would do to the labels of one object, as of a position. */
+/** The effect of a patch on the labels of one object at a position. */
 export type PlannedLabels = {
   readonly resourceVersion: string;
-  /** The labels that change. Undefined: the label is absent. */
+  /** The changed labels. An undefined value means that the label is absent. */
   readonly changes: readonly {
     readonly key: string;
     readonly before: string | undefined;
@@ -21,7 +21,7 @@ type Bare = { readonly metadata: ObjectMetadata & { readonly labels?: Readonly<R
 
 const bareMetadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
-/** Asks the server for the result of a patch, without writing it. */
+/** Requests the result of a patch by a dry run. */
 export async function planLabels(
   client: RemoteClient,
   type: ServedType,
@@ -42,7 +42,7 @@ export async function planLabels(
   return { resourceVersion, changes };
 }
 
-/** Writes exactly the planned labels: an object that has changed since the plan is refused. */
+/** Writes exactly the planned labels. The server refuses the write if the object has changed since the plan. */
 export async function writeLabels(
   client: RemoteClient,
   type: ServedType,

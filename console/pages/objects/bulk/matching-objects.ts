@@ -9,7 +9,7 @@ type MetadataList = { readonly items: readonly { readonly metadata: ObjectMetada
 
 const bareMetadata = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/** Returns the objects that a query matches, in its order, up to the maximum of a bulk action. */
+/** Returns the objects that match a query, in the order of the query, up to the maximum of a bulk action. */
 export async function matchingObjects(
   client: RemoteClient,
   type: ServedType,

@@ -5,8 +5,8 @@ import { after } from '../../../server/browser-clock.ts';
 const attemptsMax = 20;
 
 /**
- * Repeats a call that the server refuses because of the caller's limits, after the time that the server names. All
- * other failures reject.
+ * Calls again, after the time that the server states, while the server refuses because of the caller's rate limits.
+ * Rejects after any other failure.
  */
 export async function retried<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

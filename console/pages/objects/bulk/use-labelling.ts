@@ -13,7 +13,7 @@ export type PlannedObject = { readonly object: Chosen; readonly plan: PlannedLab
 export type Labelling = {
   readonly changes: Ref<readonly LabelChange[]>;
   readonly patch: ComputedRef<LabelPatch | undefined>;
-  /** The dry runs. They are forgotten when the changes are edited. */
+  /** The results of the dry runs. An edit of the changes discards the results. */
   readonly checked: ComputedRef<
     | { readonly planned: readonly PlannedObject[]; readonly unchanged: number; readonly failed: readonly Failed[] }
     | undefined
@@ -21,11 +21,11 @@ export type Labelling = {
   readonly checking: BulkRun<PlannedLabels>;
   readonly writing: BulkRun<undefined>;
   readonly check: () => Promise<void>;
-  /** Writes the planned labels. Resolves with the failures. */
+  /** Writes the planned labels. Resolves with the number of written objects and the failures. */
   readonly write: () => Promise<{ readonly done: number; readonly failed: readonly Failed[] }>;
 };
 
-/** The labelling of many objects: a dry run for each of them, and then a write of exactly what the dry runs showed. */
+/** The labelling of many objects: a dry run for each object, then a write of exactly the changes in the dry runs. */
 export function useLabelling(type: () => ServedType, objects: () => readonly Chosen[]): Labelling {
   const { client } = useServer();
   const changes = shallowRef<readonly LabelChange[]>([{ action: 'set', key: '', value: '' }]);

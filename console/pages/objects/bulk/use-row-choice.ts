@@ -6,7 +6,7 @@ import { chosenMax, type RowSelection } from './row-selection.ts';
 export type RowChoice = {
   /** Adds or removes a row. */
   toggle(index: number): void;
-  /** Adds the rows from the last toggled one to this one. */
+  /** Adds the rows from the last toggled row to this row. */
   extend(index: number): Promise<void>;
 };
 

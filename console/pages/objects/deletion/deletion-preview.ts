@@ -4,13 +4,13 @@ import type { ServedType } from '../../../server/served-types.ts';
 import { retried } from '../bulk/retried.ts';
 
 export const propagations = ['Background', 'Foreground', 'Orphan'] as const;
-/** The treatment of dependents; undefined leaves it to the finalizers of the object. */
+/** The treatment of dependents. If undefined, the finalizers of the object decide. */
 export type Propagation = (typeof propagations)[number];
 
-/** Objects that a deletion concerns. `hidden` of the counted objects are not in `items`. */
+/** Objects that a deletion affects. `hidden`: the number of counted objects that are not in `items`. */
 export type Concerned<Item> = {
   readonly total: number;
-  /** Whether there are more than the counted ones. */
+  /** Whether more objects than the counted ones exist. */
   readonly isMore: boolean;
   readonly items: readonly Item[];
   readonly hidden: number;
@@ -29,7 +29,7 @@ export type Referring = Concerned<{ readonly name: string }> & {
   readonly onDelete: 'refuse' | 'orphan' | 'cascade' | 'clear';
 };
 
-/** What the deletion of one object would do. */
+/** The effects of the deletion of one object. */
 export type DeletionPreview = {
   readonly name: string;
   readonly refusal?: { readonly status: number; readonly reason: string; readonly detail: string };
@@ -38,7 +38,7 @@ export type DeletionPreview = {
   readonly references?: readonly Referring[];
 };
 
-/** The most names that the server accepts in one preview. */
+/** The maximum number of names in one preview request. */
 const namesMax = 100;
 
 /** Reads the previews of deletions, in the order of the names. */

@@ -15,7 +15,7 @@ export type Deletion = {
   readonly objects: Ref<readonly Chosen[]>;
   readonly propagation: Ref<Propagation | undefined>;
   readonly previews: ComputedRef<readonly DeletionPreview[] | undefined>;
-  /** Whether the previews are those of the present choice. */
+  /** Whether the previews belong to the present choice. */
   readonly isCurrent: ComputedRef<boolean>;
   readonly error: ComputedRef<Error | null>;
   readonly readAgain: () => void;
@@ -25,7 +25,7 @@ export type Deletion = {
   readonly start: () => ReturnType<BulkRun<Deleted>['start']>;
 };
 
-/** The deletion of objects of one type: previews of its effects, and its run. */
+/** The deletion of objects of one type: the previews of its effects, and the run. */
 export function useDeletion(type: () => ServedType, chosen: readonly Chosen[]): Deletion {
   const { client, platform } = useServer();
   const id = useId();
@@ -42,7 +42,7 @@ export function useDeletion(type: () => ServedType, chosen: readonly Chosen[]): 
     placeholderData: (previous) => previous,
     gcTime: 0,
   });
-  /** Objects that are deleted already are left out. */
+  /** Objects that are already deleted are omitted. */
   const previews = computed(() => data.value?.filter(({ refusal }) => refusal?.status !== 404));
   const isCurrent = computed(() => data.value !== undefined && !isPlaceholderData.value);
   watch(previews, (found) => {
@@ -79,7 +79,7 @@ export function useDeletion(type: () => ServedType, chosen: readonly Chosen[]): 
   };
 }
 
-/** Sends a deletion. An object that another one has removed meanwhile counts as removed. */
+/** Sends a deletion. An object that was meanwhile removed by another request counts as removed. */
 async function deletedBy(send: () => Promise<{ readonly metadata: ObjectMetadata } | undefined>): Promise<Deleted> {
   try {
     const last = await send();

@@ -2,7 +2,7 @@ import { resolved, type JsonSchema, type TypeSchema } from '../../../server/type
 import { isJsonObject, type Json } from '../object/editable.ts';
 import { isList } from './pointer.ts';
 
-/** `yaml`: the form cannot show the value, so the field is a text of YAML. */
+/** `yaml`: the form has no control for the value, so the field contains YAML. */
 export type FieldKind =
   | 'text'
   | 'long-text'
@@ -18,19 +18,19 @@ export type FieldKind =
 
 export type Field = {
   readonly kind: FieldKind;
-  /** The schema without references and without alternatives. */
+  /** The schema with resolved references and without alternatives. */
   readonly schema: JsonSchema;
   readonly isNullable: boolean;
 };
 
 type Components = TypeSchema['components'];
 
-/** References are followed up to this depth; a cycle of them describes no value. */
+/** The maximum number of references that are followed. A cycle of references describes no value. */
 const stepsMax = 16;
-/** Longer texts get a larger control. */
+/** The maximum length of a text with a small control, in characters. */
 const shortTextMax = 1_000;
 
-/** Returns how a form shows a value, by its schema and the value itself. */
+/** Returns the kind of field for a value, according to the schema and the value. */
 export function fieldOf(schema: JsonSchema, components: Components, value: Json | undefined): Field {
   const flat = flattened(schema, components, 0);
   const isNullable = flat.isNullable || flat.schema['nullable'] === true;
@@ -83,7 +83,7 @@ function textKindOf({ format, maxLength, writeOnly }: JsonSchema, value: Json | 
 
 type Flat = { readonly schema: JsonSchema; readonly isNullable: boolean; readonly isMixed: boolean };
 
-/** Resolves references, joins the parts of `allOf`, and removes the alternative `null`. */
+/** Resolves references, merges the schemas of `allOf`, and removes the alternative `null`. */
 function flattened(schema: JsonSchema, components: Components, steps: number): Flat {
   if (steps > stepsMax) return { schema: {}, isNullable: false, isMixed: true };
   const target = resolved(schema, components);
@@ -96,7 +96,7 @@ function flattened(schema: JsonSchema, components: Components, steps: number): F
   return withOptions({ schema: joined, ...inherited }, options);
 }
 
-/** Returns the schema of a value that one of several alternatives describes. */
+/** Returns the schema of a value with several alternatives. */
 function withOptions(whole: Flat, options: readonly Flat[]): Flat {
   if (!options.some((option) => describesValues(option.schema))) return whole;
   const valued = options.filter((option) => !isOnlyNull(option.schema));
@@ -118,7 +118,7 @@ function isOnlyNull({ type, enum: values }: JsonSchema): boolean {
   return type === 'null' || (Array.isArray(values) && values.length === 1 && values[0] === null);
 }
 
-/** Options such as `{required: […]}` only constrain the members that are described elsewhere. */
+/** Returns false for options such as `{required: […]}`, which only constrain members that are described elsewhere. */
 function describesValues(schema: JsonSchema): boolean {
   return ['type', 'enum', 'properties', 'items', '$ref', 'format'].some((keyword) => schema[keyword] !== undefined);
 }
@@ -135,8 +135,8 @@ function joinedOf(parts: readonly JsonSchema[]): JsonSchema {
 }
 
 /**
- * Returns whether a form offers a member. It shows others only if they have a value: the server writes those that are
- * `readOnly`, and refuses or ignores those that are `deprecated`.
+ * Returns whether a form offers a member that has no value. The server writes `readOnly` members, and refuses or
+ * ignores `deprecated` members.
  */
 export function isOffered({ readOnly, deprecated }: JsonSchema): boolean {
   return readOnly !== true && deprecated !== true;

@@ -19,7 +19,7 @@ export type Drawing = {
 
 type Point = { readonly x: number; readonly y: number };
 
-/** Returns where a graph's roles and lanes are, and the paths of its edges. */
+/** Returns the positions of a graph's roles and lanes, and the paths of the edges. */
 export function draw(graph: LayeredGraph): Drawing {
   const { lanes, columns, rows } = graph;
   const laneIndex = (row: number): number => lanes.findLastIndex(({ firstRow }) => firstRow <= row);
@@ -68,7 +68,7 @@ function pathOf(
   return { line, arrow: arrowAt({ x: end.x - half, y: end.y }, direction) };
 }
 
-/** A role that includes itself. */
+/** The edge of a role that includes itself. */
 function loopAt({ x, y }: Point): { readonly line: string; readonly arrow: string } {
   const right = x + nodeWidth / 2;
   const [out, back] = [at(right + 30, y - 16), at(right + 30, y + 16)];

@@ -1,8 +1,8 @@
 import type { LayeredGraph, Place } from './layered-graph.ts';
 
 /**
- * Returns the role that an arrow key leads to: right to the nearest included role, left to the nearest one that
- * includes this one, up and down within the column. Home and End lead to the first and the last role.
+ * Returns the role to which an arrow key moves: Right to the nearest included role, Left to the nearest role that
+ * includes this role, Up and Down within the column. Home and End move to the first and the last role.
  */
 export function stepFrom(name: string, key: string, { places, edges }: LayeredGraph): string | undefined {
   const place = places.get(name);

@@ -7,15 +7,15 @@ export type GraphRole = { readonly name: string; readonly lane: string };
 export type GraphEdge = { readonly from: string; readonly to: string; readonly how: Inclusion['how'] };
 
 /**
- * A place in the drawing: the column counts from the roles that no other includes. The row is the middle of the role,
- * counted in rows from the top. Each lane has rows for its own roles only.
+ * A place in the drawing. Column 0 has the roles that no other role includes. The row is the middle of the role,
+ * counted in rows from the top. Each lane has its own rows.
  */
 export type Place = { readonly column: number; readonly row: number };
 
 export type LayeredLane = { readonly lane: string; readonly firstRow: number; readonly rows: number };
 
 export type LayeredEdge = GraphEdge & {
-  /** The places on the way, ends included, so that a long edge passes beside the roles between. */
+  /** The points of the edge, including both ends. A long edge passes beside the roles between its ends. */
   readonly way: readonly Place[];
   /** Whether the edge closes a cycle: it leads back to a column on the left. */
   readonly isBack: boolean;
@@ -29,19 +29,19 @@ export type LayeredGraph = {
   readonly rows: number;
 };
 
-/** A role, or the point where an edge passes a column. The height of a role is one row. */
+/** A role, or the point at which an edge passes a column. The height is in rows; a role has the height 1. */
 type Slot = { readonly key: string; readonly lane: string; readonly column: number; readonly height: number };
 
-/** The height of the point where an edge passes a column. */
+/** The height, in rows, of the point at which an edge passes a column. */
 const passHeight = 0.4;
 
-/** More rounds of ordering hardly remove further crossings. */
+/** The number of rounds of ordering. Further rounds hardly remove any crossings. */
 const orderingRounds = 4;
 
 /**
- * Arranges roles in columns, so that each inclusion leads to the right, and in a lane of rows for each module, in the
- * given order of the lanes. Neighbours in a column are ordered by the places of their connected roles, which avoids
- * most crossings.
+ * Arranges roles in columns, so that each inclusion leads to the right, and in one lane for each module, in the given
+ * order of the lanes. Within a column, roles are ordered by the places of their connected roles, which avoids most
+ * crossings.
  */
 export function layeredGraph(roles: readonly GraphRole[], edges: readonly GraphEdge[]): LayeredGraph {
   const laneOf = new Map(roles.map(({ name, lane }) => [name, lane]));
@@ -87,7 +87,7 @@ function backEdges(roles: readonly GraphRole[], edges: readonly GraphEdge[]): Re
   const state = new Map<string, 'open' | 'done'>();
   const back = new Set<GraphEdge>();
   for (const { name: root } of roles) {
-    // A stack of our own: a chain of dependencies may be longer than the stack of calls.
+    // An explicit stack, because a chain of dependencies may be longer than the call stack allows.
     const stack: { readonly name: string; next: number }[] = state.has(root) ? [] : [{ name: root, next: 0 }];
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
       state.set(top.name, 'open');
@@ -103,14 +103,14 @@ function backEdges(roles: readonly GraphRole[], edges: readonly GraphEdge[]): Re
   return back;
 }
 
-/** Returns the column of each role: the length of the longest way to it, in a graph without cycles. */
+/** Returns the column of each role in a graph without cycles: the length of the longest path to the role. */
 function columnsOf(roles: readonly GraphRole[], edges: readonly GraphEdge[]): ReadonlyMap<string, number> {
   const outgoing = grouped(edges, ({ from }) => from);
   const incoming = new Map<string, number>();
   for (const { to } of edges) incoming.set(to, (incoming.get(to) ?? 0) + 1);
   const columns = new Map(roles.map(({ name }) => [name, 0]));
   const ready = roles.map(({ name }) => name).filter((name) => !incoming.has(name));
-  // The iteration over the list includes the entries that are added meanwhile.
+  // The iteration also visits the entries that are added during the loop.
   for (const name of ready)
     for (const { to } of outgoing.get(name) ?? []) {
       columns.set(to, Math.max(columns.get(to) ?? 0, (columns.get(name) ?? 0) + 1));
@@ -165,7 +165,7 @@ function placed(
 
 type Cells = readonly { readonly lane: string; readonly columns: readonly (readonly Slot[])[] }[];
 
-/** Returns the places of all slots; a column that is less high than its lane is in the middle of it. */
+/** Returns the places of all slots. In a lane, a column with fewer rows than the lane is centred vertically. */
 function arrange(cells: Cells): Pick<LayeredGraph, 'places' | 'lanes' | 'rows'> {
   const places = new Map<string, Place>();
   const lanes: LayeredLane[] = [];

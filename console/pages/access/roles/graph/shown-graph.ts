@@ -2,16 +2,22 @@ import { groupsOf, type Role, type RoleMap } from '../../access-objects.ts';
 import { inclusionsOf } from '../role-graph.ts';
 import type { GraphEdge } from './layered-graph.ts';
 
-/** Roles to draw by module, as lists show them, and their inclusions. */
+/** Roles to draw, by module and in the order of lists, with their inclusions. */
 export type ShownGraph = {
   readonly roles: readonly { readonly name: string; readonly lane: string; readonly role: Role | undefined }[];
   readonly edges: readonly GraphEdge[];
 };
 
-/** The names on the ways from a role and to it. */
+/**
+ * The names of the roles that a role includes, directly or indirectly (`below`), and of the roles that include it
+ * (`above`).
+ */
 export type Reach = { readonly below: ReadonlySet<string>; readonly above: ReadonlySet<string> };
 
-/** Returns the templates and everything that they include. Hidden roles are left out, and so is what they include. */
+/**
+ * Returns the templates and all roles that they include. Leaves out hidden roles, and roles that only hidden roles
+ * include.
+ */
 export function graphOfTemplates(roles: RoleMap): ShownGraph {
   const templates = [...roles.values()].filter(({ isTemplate, isHidden }) => isTemplate && !isHidden);
   return graphFrom(
@@ -20,7 +26,7 @@ export function graphOfTemplates(roles: RoleMap): ShownGraph {
   );
 }
 
-/** Returns a role with everything that it includes, and everything that includes it. */
+/** Returns a role, all roles that it includes, and all roles that include it. */
 export function graphAround(name: string, roles: RoleMap): ShownGraph {
   const visible = [...roles.values()].filter(({ isHidden }) => !isHidden);
   const { edges } = graphFrom(
@@ -53,7 +59,7 @@ function reached(
     const [near, far] = ends(edge);
     next.set(near, [...(next.get(near) ?? []), far]);
   }
-  // The iteration over the set includes the names that are added meanwhile.
+  // The iteration also visits the names that are added during the loop.
   const names = new Set(next.get(start));
   for (const name of names) for (const each of next.get(name) ?? []) names.add(each);
   names.delete(start);
@@ -76,7 +82,7 @@ function graphFrom(starts: readonly string[], roles: RoleMap): ShownGraph {
   return shown(names, edges, roles);
 }
 
-/** Returns the roles in the order of lists: by module, and then by title. Names without a role are last. */
+/** Returns the roles in the order of lists: by module, then by title. Names without a role are last. */
 function shown(names: ReadonlySet<string>, edges: readonly GraphEdge[], roles: RoleMap): ShownGraph {
   const existing = [...names].map((name) => roles.get(name)).filter((role) => role !== undefined);
   const missing = [...names].filter((name) => !roles.has(name)).sort();
