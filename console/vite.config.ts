@@ -8,7 +8,7 @@ import { kitFolder, sharedModules } from '../src/sdk/console/vite-preset.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** The modules of the kit, whose addresses never change. They share the console's own chunks. */
+/** The modules of the kit, with constant addresses. They share the chunks of the console. */
 const kit = Object.fromEntries(
   [...sharedModules.values()].map((name) => [`${kitFolder.slice('/console/'.length)}${name}`, here(`kit/${name}.ts`)]),
 );

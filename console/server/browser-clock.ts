@@ -1,4 +1,7 @@
-/** Timers and time of the page. Other files of the console use this file, so that tests can find every timer. */
+/**
+ * The timers and the time of the page. All other files of the console use this file, so that tests can control every
+ * timer.
+ */
 
 /** Calls `task` once after `ms`. Returns a function that cancels the call. */
 export function after(ms: number, task: () => void): () => void {

@@ -4,7 +4,7 @@ import { after } from './browser-clock.ts';
 
 /**
  * `lost`: the last request did not reach the server, or the server is starting. The page then probes the server until
- * it is ready, and everything that is shown stays as it is.
+ * it is ready, and keeps its content.
  */
 export type ConnectionStatus = 'connected' | 'lost';
 
@@ -12,12 +12,11 @@ const firstProbeMs = 400;
 const longestProbeMs = 5_000;
 
 /**
- * The time without an answer after which the page asks whether the server hangs, and the time that a server has to
- * answer a probe, in milliseconds.
+ * The time in milliseconds without a response after which the page probes the server, and the time limit of a probe.
  */
 export const silenceMs = 4_000;
 
-/** Follows whether the server can be reached. One instance serves the whole page. */
+/** The state of the connection to the server. One instance serves the whole page. */
 export class ConnectionState {
   readonly #status = shallowRef<ConnectionStatus>('connected');
   readonly #probe: () => Promise<boolean>;
@@ -25,7 +24,7 @@ export class ConnectionState {
   #probeMs = firstProbeMs;
   #isProbing = false;
 
-  /** `probe` resolves with whether the server is ready. It never rejects. */
+  /** `probe` resolves with true if the server is ready. It never rejects. */
   constructor(probe: () => Promise<boolean>) {
     this.#probe = probe;
   }
@@ -34,7 +33,7 @@ export class ConnectionState {
     return readonly(this.#status);
   }
 
-  /** Adds a function that is called whenever the server is reached again. Returns its removal. */
+  /** Adds a function that is called whenever the server becomes reachable again. Returns a function that removes it. */
   onRestored(task: () => void): () => void {
     this.#restored.add(task);
     return () => {
@@ -51,12 +50,12 @@ export class ConnectionState {
     this.#probeLater();
   }
 
-  /** Call this when a request has no answer for long: the server may hang. */
+  /** Call this when a response is overdue, because the server may hang. */
   async verify(): Promise<void> {
     if (this.#status.value === 'connected' && !(await this.#probe())) this.lost();
   }
 
-  /** Probes at once, for example because the user asks for it. */
+  /** Probes at once, for example on request of the user. */
   async retry(): Promise<void> {
     if (this.#status.value === 'lost' && (await this.#probe())) this.#restore();
   }

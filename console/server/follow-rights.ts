@@ -6,16 +6,16 @@ import { after, now } from './browser-clock.ts';
 import { readRights, rightsKey, type Rights } from './rights.ts';
 import type { Server } from './server.ts';
 
-/** The server answers a waiting request after this time, also without a change. */
+/** The server responds after this time in seconds, even without a change. */
 const waitSeconds = 25;
-/** An answer without a change that comes sooner is not from a waiting server. */
+/** The minimum time in milliseconds between two requests. A server that does not support waiting responds at once. */
 const shortestWaitMs = 1_000;
-/** The pause after a refusal, for example because too many pages of the user wait. */
+/** The pause in milliseconds after a refusal, for example because too many pages of the user wait. */
 const pauseMs = 15_000;
 
 /**
- * Follows the rights of the page's user while the page is visible and the server can be reached: one request waits at
- * the server until the rights change.
+ * Follows the rights of the page's user while the page is visible and the server is reachable. One request waits at the
+ * server until the rights change.
  */
 export function followRights(server: Server, queries: QueryClient): void {
   const { session, connection } = server;
@@ -52,7 +52,7 @@ async function follow(
       if (rights !== undefined) queries.setQueryData(queryKey, rights);
       else if (now() - began < shortestWaitMs) await pause(shortestWaitMs, signal);
     } catch (error) {
-      // The page follows again when the session or the connection is back.
+      // The function runs again when the session or the connection is back.
       if (error instanceof ConnectionError) return;
       if (error instanceof ClientError && error.status === 401) return;
       await pause(pauseMs, signal);

@@ -3,7 +3,7 @@ import { ClientError, ConnectionError } from 'ledgerplane/client';
 
 import type { Server } from './server.ts';
 
-/** Creates the cache of responses. After a lost connection, the queries on the page are read again. */
+/** Creates the cache of responses. After a lost connection, all queries on the page are read again. */
 export function createQueryClient({ connection, session }: Server): QueryClient {
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({
@@ -23,7 +23,10 @@ export function createQueryClient({ connection, session }: Server): QueryClient 
   return client;
 }
 
-/** A lost connection is not retried by each query: `ConnectionState` probes, and then all queries are read again. */
+/**
+ * Queries do not retry after a lost connection: `ConnectionState` probes the server, and then all queries are read
+ * again.
+ */
 function shouldRetry(failures: number, error: unknown): boolean {
   if (error instanceof ConnectionError) return false;
   return error instanceof ClientError && [429, 504].includes(error.status) && failures < 3;

@@ -15,7 +15,7 @@ export type Rule = {
 export type Rights = {
   /** The names of the roles that are bound to the user. */
   readonly roles: readonly string[];
-  /** Returns a role's name for people. */
+  /** Returns the display name of a role in a language. */
   readonly titleOfRole: (name: string, language: string) => string;
   readonly uiPermissions: readonly string[];
   readonly rules: readonly Rule[];
@@ -37,12 +37,12 @@ export function rightsKey(username: string): readonly string[] {
 
 type ReadRights = {
   readonly signal: AbortSignal;
-  /** The tag of the rights that are known. The server then waits for a change, for at most `waitSeconds`. */
+  /** The entity tag of the known rights. With a tag, the server waits up to `waitSeconds` for a change. */
   readonly known?: string;
   readonly waitSeconds?: number;
 };
 
-/** Reads the rights of the page's user; undefined if they are the known ones. */
+/** Reads the rights of the page's user; undefined if the rights are unchanged. */
 export async function readRights(
   client: RemoteClient,
   domain: string,
@@ -64,18 +64,18 @@ export async function readRights(
   };
 }
 
-/** A request for objects of a type. */
+/** A request for objects of a type that the user may want to send. */
 export type Intent = {
   readonly verb: string;
-  /** `verbs`: the verbs that the server serves for the type, if they are known. */
+  /** `verbs`: the verbs that the server supports for the type; undefined if unknown. */
   readonly type: TypeName & { readonly verbs?: readonly string[] };
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
 };
 
 /**
- * Returns whether the server serves a request, and the rules allow it. Use the result only to show or hide an element,
- * because the server decides each request itself. A rule for `<plugin>/<plural>` counts as a rule for `<plural>`.
+ * Returns whether the server supports a request and the rules allow it. Use the result only to show or hide an element,
+ * because the server decides each request itself. A rule for `<plugin>/<plural>` also applies to `<plural>`.
  */
 export function mayRequest(rules: readonly Rule[], { verb, type, name, subresource }: Intent): boolean {
   if (subresource === undefined && type.verbs?.includes(verb) === false) return false;
@@ -98,7 +98,7 @@ function coversResource(pattern: string, plural: string, subresource: string | u
   return subresource !== undefined && (pattern === `${plural}/*` || pattern === `*/${subresource}`);
 }
 
-/** A name pattern is a name, or has one `*` for any text. */
+/** Returns whether a pattern matches a name. A pattern is a name, or contains one `*` for any text. */
 function matches(pattern: string, name: string | undefined): boolean {
   if (name === undefined) return false;
   const [start = '', end] = pattern.split('*', 2);

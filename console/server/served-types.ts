@@ -14,7 +14,7 @@ export type ServedType = TypeName & {
 
 /** The types of one group. */
 export type TypeGroup = {
-  /** `''` is the core group. */
+  /** The name of the group; `''` for the core group. */
   readonly group: string;
   readonly types: readonly ServedType[];
 };
@@ -36,7 +36,9 @@ type DiscoveredResource = {
 
 const discovery = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Returns all types whose objects can be listed, by group, each in its preferred version; the core group is first. */
+/**
+ * Returns all types with objects that can be listed, by group, each in its preferred version. The core group is first.
+ */
 export async function readTypes(client: RemoteClient, signal: AbortSignal): Promise<readonly TypeGroup[]> {
   const lists = await Promise.all(
     ['/api', '/apis'].map(async (path) => client.request<DiscoveryList>(path, { accept: discovery, signal })),
@@ -67,7 +69,7 @@ function typesIn(group: string, versions: DiscoveryList['items'][number]['versio
   return [...types.values()];
 }
 
-/** A group in an address of the console. The core group, which has no name, is `-`. */
+/** Returns the segment of a group in addresses of the console: `-` for the core group, which has no name. */
 export function groupSegment(group: string): string {
   return group === '' ? '-' : group;
 }

@@ -12,9 +12,9 @@ export type Server = {
   readonly client: RemoteClient;
   readonly session: Session;
   readonly connection: ConnectionState;
-  /** The platform; throws before the first `identify`. */
+  /** The platform. Reading it before the first `identify` throws. */
   readonly platform: Platform;
-  /** Asks the server for itself and for the user of this page. Rejects if the server cannot be reached. */
+  /** Requests the platform and the user of this page. Rejects if the server cannot be reached. */
   readonly identify: () => Promise<void>;
   readonly logIn: (username: string, password: string) => Promise<void>;
   readonly logOut: () => Promise<void>;
@@ -73,7 +73,7 @@ export function createServer(origin: string): Server {
       try {
         await client.request('/logout', { method: 'POST' });
       } catch (error) {
-        // A session that has ended already needs no log-out.
+        // A session that has already ended needs no log-out.
         if (!(error instanceof ClientError && [400, 401].includes(error.status))) throw error;
       }
       session.end();
@@ -104,7 +104,7 @@ async function isReady(origin: string): Promise<boolean> {
   }
 }
 
-/** Returns the account of the session; undefined for a visitor. */
+/** Returns the account of the session's user; undefined for a visitor. */
 async function accountOf(client: RemoteClient, { domain }: Platform): Promise<Account | undefined> {
   try {
     const user = await client.request<OwnUser>(`/apis/uc.api.${domain}/v1alpha1/users/-`);
@@ -119,7 +119,7 @@ async function accountOf(client: RemoteClient, { domain }: Platform): Promise<Ac
   }
 }
 
-/** Returns the account of a user of an identity provider, who has no User object. */
+/** Returns the account of a user of the identity provider. Such a user has no User object. */
 async function withoutUser(client: RemoteClient): Promise<Account | undefined> {
   const review = await client.request<SelfReview>('/apis/authentication.k8s.io/v1/selfsubjectreviews', {
     method: 'POST',

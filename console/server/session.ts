@@ -1,19 +1,19 @@
 import { computed, readonly, shallowRef, watch, type ComputedRef, type Ref } from 'vue';
 
 /**
- * `unknown`: the page has not asked yet. `ended`: the session of this page's user has ended while the page was open, so
- * the page offers to log in again and keeps what is on it.
+ * `unknown`: the page has no response yet. `ended`: the session ended while the page was open. The page then keeps its
+ * content and offers to log in again.
  */
 export type SessionStatus = 'unknown' | 'visitor' | 'user' | 'ended';
 
 export type Account = {
   readonly username: string;
   readonly displayName: string;
-  /** Whether the server has a User object; users of an identity provider have none. */
+  /** Whether the user has a User object. Users of the identity provider have none. */
   readonly isLocal: boolean;
 };
 
-/** The place of the token against cross-site requests, shared by the tabs. On its own, it is no credential. */
+/** The key of the CSRF token in the storage, which all tabs share. The token alone is not a credential. */
 const csrfKey = 'ledgerplane.csrf';
 
 /** The user of this page. One instance serves the whole page. */
@@ -31,12 +31,12 @@ export class Session {
 
   readonly username: ComputedRef<string> = computed(() => this.#account.value?.username ?? '');
 
-  /** Resolves when the server has said whether this page has a user. */
+  /** Resolves when it is known whether this page has a user. */
   async known(): Promise<void> {
     await until(this.#status, (status) => status !== 'unknown');
   }
 
-  /** The token from the last log-in in this browser; absent after a log-in elsewhere. */
+  /** The CSRF token of the last log-in in this browser; undefined if the log-in was elsewhere. */
   get csrfToken(): string | undefined {
     return localStorage.getItem(csrfKey) ?? undefined;
   }
@@ -55,7 +55,7 @@ export class Session {
     this.#status.value = this.#account.value === undefined ? 'visitor' : 'ended';
   }
 
-  /** Ends the session on purpose. */
+  /** Ends the session after a log-out. */
   end(): void {
     localStorage.removeItem(csrfKey);
     this.#account.value = undefined;

@@ -2,19 +2,19 @@ import type { RemoteClient } from 'ledgerplane/client';
 
 import type { ServedType } from './served-types.ts';
 
-/** A JSON Schema, as the API documents show it. References are resolved by `resolved`. */
+/** A JSON Schema from the API documents. `resolved` resolves its references. */
 export type JsonSchema = { readonly [member: string]: unknown };
 
-/** The declaration of a type, as far as the API documents show it. */
+/** The parts of a type's declaration that the API documents contain. */
 export type TypeSchema = {
   readonly schema: JsonSchema;
-  /** The schemas that references of `schema` name: `#/components/schemas/<name>`. */
+  /** The schemas to which references in `schema` point: `#/components/schemas/<name>`. */
   readonly components: Readonly<Record<string, JsonSchema>>;
-  /** The fields that lists can be selected and sorted by, for example `spec.size`. */
+  /** The fields by which lists can be selected and sorted, for example `spec.size`. */
   readonly fields: readonly string[];
   /** The declared columns of tables, with the JSON pointers of their values. */
   readonly columns: readonly { readonly name: string; readonly pointer: string }[];
-  /** The fields that contain names of objects, and the types of these: `<plural>.<group>`. */
+  /** The fields that contain names of objects, and the type of these objects: `<plural>.<group>`. */
   readonly references: readonly { readonly field: string; readonly to: string }[];
 };
 
@@ -26,7 +26,10 @@ type Extended = {
   readonly 'x-ledgerplane-references'?: TypeSchema['references'];
 };
 
-/** Reads the schema of a type from the document of its group and version. Resolves with undefined if it has none. */
+/**
+ * Reads the schema of a type from the API document of its group and version. Resolves with undefined if the type has
+ * none.
+ */
 export async function readTypeSchema(
   client: RemoteClient,
   { group, version, kind }: ServedType,
@@ -51,7 +54,7 @@ export async function readTypeSchema(
 
 const reference = '#/components/schemas/';
 
-/** Returns the schema that a reference names. An `allOf` with one member counts as that member. */
+/** Returns the schema to which a reference points. An `allOf` with one member is replaced by this member. */
 export function resolved(schema: JsonSchema, components: TypeSchema['components']): JsonSchema {
   const { $ref: named, allOf } = schema;
   if (typeof named === 'string' && named.startsWith(reference))

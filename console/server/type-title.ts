@@ -1,14 +1,14 @@
 import type { TypeName } from 'ledgerplane/client';
 
-/** The part of the page's translations that is used here. */
+/** The used part of the page's translations. */
 type Texts = { t(key: string): string; te(key: string): boolean };
 
 export type NamedType = Pick<TypeName, 'group' | 'plural'> & { readonly kind: string };
 
 /**
- * Returns the name of a type in the language of the page. The console has the names of the platform's types. Front ends
- * of plugins have those of their types, in the message `types.<plural>`; the group of such a type begins with the name
- * of the plugin.
+ * Returns the name of a type in the page's language. The console contains the names of the platform's types. The front
+ * end of a plugin contains the names of the plugin's types in the messages `types.<plural>`. The group of such a type
+ * begins with the name of the plugin.
  */
 export function typeTitle({ group, plural, kind }: NamedType, domain: string, texts: Texts): string {
   const isPlatforms = group === '' || group === `audit.${domain}` || group === `plugin.${domain}`;

@@ -11,14 +11,16 @@ type Methods = {
 export type LogInProvider = {
   /** The host of the provider. */
   readonly host: string;
-  /** Returns the address that begins a log-in, which returns to a path of the console, for example `/audit`. */
+  /**
+   * Returns the address that begins a log-in. After the log-in, the browser returns to `path`, for example `/audit`.
+   */
   readonly addressFor: (path: string) => string;
 };
 
-/** The longest path to which the server lets a browser return. */
+/** The maximum length of a path to which the server redirects the browser after a log-in. */
 const returnPathLengthMax = 512;
 
-/** Returns the identity provider; undefined while it is unknown, and if the server has none. */
+/** Returns the identity provider; undefined while it is unknown, or if the server has none. */
 export function useLogInProvider(enabled: MaybeRefOrGetter<boolean> = true): ComputedRef<LogInProvider | undefined> {
   const { client, connection } = useServer();
   const { data, refetch } = useQuery({
@@ -43,7 +45,7 @@ export function useLogInProvider(enabled: MaybeRefOrGetter<boolean> = true): Com
   });
 }
 
-/** Returns a path of the console as the server accepts it. A path that is too long loses its query. */
+/** Returns a path of the console that the server accepts. Removes the query of a path that is too long. */
 function returnPathOf(path: string): string {
   const { pathname, search, hash } = new URL(`/console${path}`, location.origin);
   const whole = `${pathname}${search}${hash}`;

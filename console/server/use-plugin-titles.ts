@@ -13,13 +13,13 @@ type Plugin = {
 const refreshMs = 15_000;
 
 export type PluginTitles = {
-  /** The names for people, by the names of the plugins. */
+  /** The display names of plugins, by the name of the plugin. */
   readonly titles: ReadonlyMap<string, string>;
   /** The plugins that declare types, by API group. */
   readonly byGroup: ReadonlyMap<string, string>;
 };
 
-/** Returns the names of plugins for people; none if the page's user may not list plugins. */
+/** Returns the display names of plugins; none if the page's user may not list plugins. */
 export function usePluginTitles(): ComputedRef<PluginTitles> {
   const { client, platform, session } = useServer();
   const { may } = usePermission();

@@ -5,9 +5,9 @@ import { useServer } from './use-server.ts';
 
 type Sample<T> = { readonly total: number; readonly items: readonly T[] };
 
-/** The state of a reconciler on the node that answers. */
+/** The state of a reconciler on the node that responds. */
 export type ReconcilerState = {
-  /** The plugin, or `platform`. */
+  /** The name of the plugin, or `platform`. */
   readonly plugin: string;
   readonly name: string;
   readonly type?: string;
@@ -34,7 +34,7 @@ export type ReconcilerStates = {
 
 const refreshMs = 5_000;
 
-/** Reads the reconcilers of the node that answers every five seconds. */
+/** Reads the reconcilers of the node that responds, every five seconds. */
 export function useReconcilers(
   enabled: MaybeRefOrGetter<boolean> = true,
 ): ReturnType<typeof useQuery<ReconcilerStates | undefined>> {

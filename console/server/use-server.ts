@@ -16,10 +16,12 @@ export function useServer(): Server {
   return server;
 }
 
-/** Types are read again at this interval, so that changes take effect without a reload. */
+/** The interval in milliseconds at which types are read, so that changes take effect without a reload. */
 const refreshMs = 15_000;
 
-/** Returns the rights of the page's user, which follow changes without a reload; no rights while they are unknown. */
+/**
+ * Returns the rights of the page's user, which follow changes without a reload; no rights while the rights are unknown.
+ */
 export function useRights(): {
   readonly rights: ComputedRef<Rights>;
   /** Whether the rights are known. */
@@ -30,7 +32,7 @@ export function useRights(): {
   const { client, session, platformOf } = useServerParts();
   const queries = useQueryClient();
   const isUser = computed(() => session.status.value === 'user');
-  // `followRights` replaces the rights when they change.
+  // `followRights` replaces the data when the rights change.
   const { data } = useQuery({
     queryKey: computed(() => rightsKey(session.username.value)),
     queryFn: async ({ signal }) => (await readRights(client, platformOf().domain, { signal })) ?? noRights,
@@ -50,11 +52,11 @@ function useServerParts(): Pick<Server, 'client' | 'session'> & { readonly platf
   return { client: server.client, session: server.session, platformOf: () => server.platform };
 }
 
-/** Returns functions that decide which elements the page's user sees. */
+/** Returns functions that decide which elements the page shows to its user. */
 export function usePermission(): {
-  /** Whether the user holds any of these UI permissions. Without permissions, everybody does. */
+  /** Returns whether the user has at least one of these UI permissions. Returns true without permissions. */
   readonly has: (permissions: readonly string[] | undefined) => boolean;
-  /** Whether the user's roles allow a request for objects. */
+  /** Returns whether the user's roles allow a request for objects. */
   readonly may: (intent: Intent) => boolean;
   readonly isKnown: ComputedRef<boolean>;
 } {
@@ -66,7 +68,7 @@ export function usePermission(): {
   };
 }
 
-/** Returns a function that returns the name of a type in the language of the page. */
+/** Returns a function that returns the name of a type in the page's language. */
 export function useTypeTitle(): (type: NamedType) => string {
   const texts = useI18n();
   const server = useServer();
@@ -79,7 +81,7 @@ export function useTypes(): {
   readonly types: ComputedRef<readonly ServedType[]>;
   readonly isPending: ComputedRef<boolean>;
   readonly error: ComputedRef<Error | null>;
-  /** Returns the type at an address; undefined if there is none, or while the types are being read. */
+  /** Returns the type at an address; undefined if no such type exists, or while the types are being read. */
   readonly find: (group: string, version: string, plural: string) => ServedType | undefined;
 } {
   const { client, session } = useServer();

@@ -1,12 +1,12 @@
 import { onMounted, onUnmounted } from 'vue';
 
 /**
- * Keeps the focus in the page: when the focused element is removed, for example with its page or because its action
- * is done, the heading of the page gets the focus. Otherwise the next key would begin at the top of the window.
+ * Keeps the focus in the page. When the focused element is removed, for example with its page or after its action, the
+ * heading of the page gets the focus. Otherwise the next Tab key would begin at the top of the window.
  */
 export function useKeptFocus(main: () => HTMLElement | null): void {
   let last: Element | undefined;
-  /** The content has the focus until it has a heading. */
+  /** Whether the content has the focus only until a heading exists. */
   let isWaiting = false;
 
   const observer = new MutationObserver(() => {

@@ -2,7 +2,7 @@ import { computed, onScopeDispose, shallowRef, toValue, watchEffect, type MaybeR
 import { useI18n } from 'vue-i18n';
 import { useRoute } from 'vue-router';
 
-/** The title that the page has set for itself, for example the name of an object. */
+/** The title that the page has set, for example the name of an object. */
 const own = shallowRef<(() => string) | undefined>();
 
 /** Sets the title of the window while the calling component is shown. */
@@ -14,7 +14,10 @@ export function usePageTitle(title: MaybeRefOrGetter<string>): void {
   });
 }
 
-/** Keeps the title of the window: that of the page, otherwise that of its route. The shell calls it once. */
+/**
+ * Sets the title of the window: the title that the page has set, otherwise the title of the route. Only the shell calls
+ * this function, once.
+ */
 export function useRouteTitle(): void {
   const route = useRoute();
   const { t } = useI18n();

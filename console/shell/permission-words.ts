@@ -2,7 +2,7 @@ import { useI18n } from 'vue-i18n';
 
 import type { Intent } from '../server/rights.ts';
 
-/** The verbs and permissions of the platform with words of their own. */
+/** The verbs and the permissions of the platform that have a translation. */
 const verbs = new Set(['create', 'delete', 'get', 'list', 'patch', 'update', 'watch']);
 const permissions = new Set([
   'audit:view',
@@ -15,9 +15,9 @@ const permissions = new Set([
   'users:view',
 ]);
 
-/** Returns functions that put rights into words. */
+/** Returns functions that describe rights in words. */
 export function usePermissionWords(): {
-  /** Returns the words for a UI permission, such as `plugin:platform:audit:view`. */
+  /** Returns the description of a UI permission, such as `plugin:platform:audit:view`. */
   readonly permission: (code: string) => string;
   readonly request: (request: Intent) => string;
 } {

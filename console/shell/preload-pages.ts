@@ -5,7 +5,9 @@ import { after } from '../server/browser-clock.ts';
 /** The maximum wait for an idle page before its files are loaded, in milliseconds. */
 const idleWaitMsMax = 500;
 
-/** Loads the files of the routes with `isPreloaded` when the page is idle, so that a click shows them at once. */
+/**
+ * Loads the files of the routes with `isPreloaded` while the page is idle, so that a click opens these pages at once.
+ */
 export function preloadPages(router: Pick<Router, 'getRoutes'>): void {
   for (const { meta, components } of router.getRoutes()) {
     const load = meta.isPreloaded === true ? components?.['default'] : undefined;

@@ -10,7 +10,7 @@ export type PluginCondition = {
 
 export type DeclaredType = TypeName & { readonly kind: string };
 
-/** The objects of one type that a plugin ships. */
+/** The objects of one type in the package of a plugin. */
 export type ShippedObjects = { readonly apiVersion: string; readonly kind: string; readonly names: readonly string[] };
 
 export type MigrationProgress = {
@@ -110,7 +110,7 @@ export const phaseTones: Readonly<Record<Phase, 'good' | 'bad' | 'warn' | 'neutr
   uninstalling: 'warn',
 };
 
-/** Returns the conditions that somebody should read: a `Ready` that is false, and all others that are true. */
+/** Returns the conditions that need attention: a false `Ready`, and every other true condition. */
 export function problemsOf(plugin: PluginObject): readonly PluginCondition[] {
   return (plugin.status?.conditions ?? []).filter(({ type, status }) => (status === 'True') !== (type === 'Ready'));
 }
@@ -119,7 +119,7 @@ export function titleOf({ metadata, spec }: PluginObject): string {
   return spec.displayName ?? metadata.name;
 }
 
-/** Returns the sum of stored objects that an upgrade would break. */
+/** Returns the number of stored objects that an upgrade would make invalid. */
 export function brokenBy(report: UpgradeReport): number {
   const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
   return (

@@ -9,7 +9,7 @@ type PluginList = { readonly plugins: readonly PluginObject[]; readonly resource
 
 const key = ['plugins', 'list'];
 
-/** Returns all plugins in the order of their names. They follow changes by one watch while the caller is shown. */
+/** Returns all plugins in the order of their names. One watch keeps the plugins current while the caller is mounted. */
 export function usePlugins(): {
   readonly plugins: ComputedRef<readonly PluginObject[] | undefined>;
   readonly error: ComputedRef<Error | null>;
@@ -35,7 +35,7 @@ export function usePlugins(): {
         queries.setQueryData<PluginList>(key, (list) => list && changed(list, object, change === 'DELETED'));
     } catch (failure) {
       watching = undefined;
-      // A removed right ends the watch; the page then shows the answer of the next reading.
+      // If the user lost the right, the watch ends, and the next read shows the refusal.
       if (!signal.aborted && failure instanceof ClientError) await refetch();
     }
   };
@@ -59,7 +59,7 @@ function changed({ plugins, resourceVersion }: PluginList, object: PluginObject,
   return { resourceVersion, plugins: isRemoved ? others : [...others, object] };
 }
 
-/** Returns which actions on plugins the page's user sees. The server decides each of them itself. */
+/** Returns the actions on plugins that the page shows to its user. The server decides each request itself. */
 export function usePluginRights(): {
   readonly mayInstall: ComputedRef<boolean>;
   readonly mayUpgrade: ComputedRef<boolean>;

@@ -1,4 +1,7 @@
-/** The marks of browsers in a `User-Agent` header. Chromium's relatives have its mark as well, so they are first. */
+/**
+ * The marks of browsers in a `User-Agent` header. Browsers based on Chromium also contain Chromium's mark, so they are
+ * first.
+ */
 const browsers: readonly (readonly [string, RegExp])[] = [
   ['Edge', /\bEdgA?\/(\d+)/u],
   ['Opera', /\bOPR\/(\d+)/u],
@@ -19,12 +22,15 @@ const systems: readonly (readonly [string, RegExp])[] = [
 ];
 
 export type ClientName = {
-  /** For example `Firefox 140`, or the first word of another program, such as `curl/8.5.0`. */
+  /**
+   * The name of a browser with its version, for example `Firefox 140`, or the first word of another program, such as
+   * `curl/8.5.0`.
+   */
   readonly program: string;
   readonly system: string | undefined;
 };
 
-/** Returns the names of the program and the system in a `User-Agent` header, for people; undefined without a header. */
+/** Returns the readable names of the program and the system in a `User-Agent` header; undefined without a header. */
 export function clientName(userAgent: string | undefined): ClientName | undefined {
   const text = userAgent?.trim() ?? '';
   if (text === '') return undefined;

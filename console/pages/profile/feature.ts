@@ -18,7 +18,7 @@ export default defineFeature({
   ],
   coveredTypes: () => [
     { group: '', plural: 'sessions' },
-    // Only the profile shows the secret of a new token.
+    // Only the profile shows the secret of a new token, so tokens are created there.
     { group: '', plural: 'personalaccesstokens', createAt: '/profile' },
   ],
 });

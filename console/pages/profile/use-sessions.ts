@@ -16,17 +16,17 @@ export type OwnSession = {
 };
 type Sessions = { readonly items: readonly OwnSession[] };
 
-/** More sessions than the server keeps for a user. */
+/** The page size, which exceeds the maximum number of sessions that the server keeps for a user. */
 const listed = { page: 1, size: 200 };
 
-/** Returns the sessions of the page's user: this session first, then by their last use. */
+/** Returns the sessions of the page's user: this session first, then the others by their last use. */
 export function useSessions(): {
   readonly sessions: ComputedRef<readonly OwnSession[] | undefined>;
   /** The name of this page's session. */
   readonly current: ComputedRef<string | undefined>;
   readonly error: ComputedRef<Error | null>;
   readonly refetch: () => Promise<unknown>;
-  /** Ends the session with this name; without a name, all sessions except this one. Returns their number. */
+  /** Ends the session with this name; without a name, all other sessions. Returns the number of ended sessions. */
   readonly end: (name?: string) => Promise<number>;
 } {
   const { client, platform } = useServer();
@@ -49,7 +49,7 @@ export function useSessions(): {
       try {
         await client.request(`${path}/${encodeURIComponent(name)}`, { method: 'DELETE' });
       } catch (failure) {
-        // The session has expired, or has been ended elsewhere.
+        // The session has expired or was ended elsewhere.
         if (!(failure instanceof ClientError && failure.status === 404)) throw failure;
       }
       return 1;

@@ -1,10 +1,10 @@
 import { typePath, type ServedType } from '../../server/served-types.ts';
 
-/** A place that the palette leads to. */
+/** A page that the palette can open. */
 export type Match = {
   readonly kind: 'page' | 'type' | 'object';
   readonly title: string;
-  /** Tells matches of the same title apart, for example the group of a type. */
+  /** A text that distinguishes matches with the same title, for example the group of a type. */
   readonly place: string;
   /** The address in the console. */
   readonly to: string;
@@ -18,8 +18,8 @@ export type Searched = {
 const matchesMax = 40;
 
 /**
- * Returns the pages and types with the text in their names, and the found objects. Those whose whole name is the text
- * are first, then objects, then the names that begin with the text.
+ * Returns the pages and types with names that contain the text, and the found objects. Exact matches are first, then
+ * the objects, then names that begin with the text, then all others.
  */
 export function findMatches(
   text: string,
@@ -68,8 +68,8 @@ export type ObjectSearch = { readonly types: readonly ServedType[]; readonly pre
 const textLengthMin = 2;
 
 /**
- * Returns the search for objects that the text asks for: `<type> <start of the name>` in the type, or the start of a
- * name in all types, with the type of the shown page first.
+ * Returns the search for objects in a text. `<type> <start of a name>` searches one type. The start of a name searches
+ * all types, beginning with the type of the shown page.
  */
 export function splitQuery(
   text: string,

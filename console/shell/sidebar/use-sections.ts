@@ -6,10 +6,10 @@ import type { ServedType } from '../../server/served-types.ts';
 import { usePluginTitles } from '../../server/use-plugin-titles.ts';
 import { usePermission, useServer, useTypes } from '../../server/use-server.ts';
 
-/** The pages of a plugin, and the types without a page of their own that it declares. */
+/** The pages of a plugin, and the plugin's types without their own pages. */
 export type Section = {
   readonly key: string;
-  /** Undefined for the types of the platform. */
+  /** The name of the plugin; undefined for the platform's types. */
   readonly title: string | undefined;
   /** The API groups of the types. */
   readonly groups: readonly string[];
@@ -21,11 +21,11 @@ export type Sections = {
   /** The console's own pages. */
   readonly pages: ComputedRef<readonly MenuLink[]>;
   readonly sections: ComputedRef<readonly Section[]>;
-  /** The types with pages of their own. */
+  /** The types with their own pages. */
   readonly covered: ComputedRef<readonly ServedType[]>;
 };
 
-/** Returns the entries of the sidebar. Each page and each type is in it once. */
+/** Returns the entries of the sidebar, which contains each page and each type exactly once. */
 export function useSections(): Sections {
   const { platform } = useServer();
   const { has } = usePermission();
@@ -69,7 +69,7 @@ export function useSections(): Sections {
   };
 }
 
-/** Returns a title for a plugin without a known one: `shop-floor` is `Shop floor`. */
+/** Returns a title for a plugin with an unknown display name: `Shop floor` for `shop-floor`. */
 function readable(name: string): string {
   const words = name.replaceAll('-', ' ');
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;

@@ -1,10 +1,10 @@
-/** A value to choose, with its text. The value `''` stands for no value. */
+/** An option with its text. The value `''` means that no value is chosen. */
 export type Option = { readonly value: string; readonly label: string };
 
-/** The options beside those in view that are drawn too, so that a scroll shows no gap. */
+/** The number of options that are drawn before and after the visible ones, so that scrolling shows no gap. */
 const marginRows = 4;
 
-/** Returns the options with a text in their label; those that begin with it are first. */
+/** Returns the options with a label that contains the text. Labels that begin with the text are first. */
 export function matchingOptions(options: readonly Option[], text: string): readonly Option[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return options;
@@ -18,7 +18,7 @@ export function matchingOptions(options: readonly Option[], text: string): reado
   return [...beginning, ...containing];
 }
 
-/** Returns the indexes to draw of a list: those in view, some beside them, and the active one. */
+/** Returns the indexes of the options to draw: the visible options, some options beside them, and the active option. */
 export function windowOf(
   count: number,
   { first, rows, active }: { readonly first: number; readonly rows: number; readonly active: number },

@@ -3,8 +3,8 @@ export type Suggestion = {
   readonly key: string;
   readonly label: string;
   readonly hint?: string | undefined;
-  /** The text that the choice enters. */
+  /** The text that replaces the part at the caret. */
   readonly text: string;
-  /** The list stays open, because more is to be chosen. */
+  /** Whether the list stays open after the choice, because the text is not complete yet. */
   readonly continues?: boolean;
 };

@@ -4,13 +4,16 @@ import { EditorView, hoverTooltip } from '@codemirror/view';
 import type { Assist, Offer } from './assist.ts';
 import type { EditorLanguage } from './code-editor.ts';
 
-/** The part of CodeMirror's context of a completion that is used here. */
+/** The used part of CodeMirror's completion context. */
 type CompletionContext = { readonly state: EditorState; readonly pos: number; readonly explicit: boolean };
 
-/** While these characters are typed, the offers stay and are narrowed. */
+/** While the user types these characters, the offers are filtered and not requested again. */
 const wordForm = /^["\w./-]*$/u;
 
-/** Completion of words, and what a word means under the pointer. The basic setup has the list and its keys. */
+/**
+ * Completion, and the meaning of the word under the pointer. CodeMirror's basic setup contains the list of offers and
+ * its keys.
+ */
 export function assistExtension(assist: Assist, language: EditorLanguage): Extension {
   const complete = ({ state, pos, explicit }: CompletionContext): object | null => {
     if (state.readOnly) return null;

@@ -1,17 +1,17 @@
 import type { EditorLanguage } from './code-editor.ts';
 
-/** A part of a text to offer: it replaces the text from `from` to `to`. */
+/** An offered completion, which replaces the text from `from` to `to`. */
 export type Offer = {
   readonly label: string;
   readonly apply: string;
   readonly detail: string;
   readonly info: string;
   readonly kind: 'property' | 'enum';
-  /** Offers with a greater rank are first among equal matches. */
+  /** Among equal matches, offers with a greater rank are first. */
   readonly rank: number;
 };
 
-/** Help for a text: what may be written at a place, and what a word means. */
+/** Help for a text: the completions at a place, and the meaning of a word. */
 export type Assist = {
   readonly offers: (
     text: string,

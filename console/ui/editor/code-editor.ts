@@ -21,11 +21,11 @@ export type EditorOptions = {
   readonly label: string;
   readonly isReadOnly: boolean;
   readonly onChange: (text: string) => void;
-  /** Called by Ctrl-S. */
+  /** Called when the user presses Ctrl-S. */
   readonly onSave: () => void;
 };
 
-/** The colours are tokens of the page, which also apply in a shadow root. */
+/** The colours are custom properties of the page, which also apply in a shadow root. */
 const look = EditorView.theme({
   '&': { height: '100%', fontSize: '13px', backgroundColor: 'transparent', color: 'var(--text)' },
   '&.cm-focused': { outline: 'none' },
@@ -60,8 +60,8 @@ const colours = HighlightStyle.define([
 ]);
 
 /**
- * CodeMirror in a shadow root: there it uses constructed style sheets, while in a document it would insert a style
- * element, which the security policy of the page refuses.
+ * CodeMirror in a shadow root, where it uses constructed style sheets. In a document, it would insert a style element,
+ * which the page's Content-Security-Policy refuses.
  */
 export class CodeEditor {
   readonly #view: EditorView;
@@ -95,7 +95,7 @@ export class CodeEditor {
     this.#view = new EditorView({ state, parent: root, root });
   }
 
-  /** Replaces the text, unless it is the present one. */
+  /** Replaces the text, if the new text is different. */
   replace(text: string): void {
     const { doc } = this.#view.state;
     if (doc.toString() !== text) this.#view.dispatch({ changes: { from: 0, to: doc.length, insert: text } });
@@ -107,7 +107,7 @@ export class CodeEditor {
     this.assist(this.#assist);
   }
 
-  /** Offers completions, and explains words under the pointer. */
+  /** Enables completion, and explanations of words under the pointer; undefined disables them. */
   assist(assist: Assist | undefined): void {
     this.#assist = assist;
     const extension = assist === undefined ? [] : assistExtension(assist, this.#spoken);
@@ -131,8 +131,8 @@ export class CodeEditor {
 }
 
 /**
- * Replaces a selection by typed text. The browser itself would keep the look of the replaced text in a style attribute,
- * which the security policy of the page refuses and reports.
+ * Replaces a selection with typed text. The browser itself would copy the style of the replaced text into a style
+ * attribute, which the page's Content-Security-Policy refuses and reports.
  */
 function replaceSelection(event: InputEvent, view: EditorView): boolean {
   const { inputType, data } = event;

@@ -2,8 +2,8 @@ import { ClientError, ConnectionError } from 'ledgerplane/client';
 import { useI18n } from 'vue-i18n';
 
 /**
- * Returns a function that describes a failure to the user. The server's own text is shown as it is: it names the place
- * and the remedy.
+ * Returns a function that describes a failure to the user. The server's message is shown unchanged, because it contains
+ * the place and the remedy.
  */
 export function useFailureText(): (error: unknown) => string {
   const { t } = useI18n();

@@ -3,7 +3,7 @@ import { useI18n } from 'vue-i18n';
 
 import { useFailureText } from './failure-text.ts';
 
-/** Returns a function that describes why a log-in has failed. */
+/** Returns a function that describes why a log-in failed. */
 export function useLogInFailure(): (error: unknown) => string {
   const { t } = useI18n();
   const textOf = useFailureText();

@@ -14,10 +14,10 @@ const toastsMax = 4;
 const shown = shallowRef<readonly Toast[]>([]);
 let lastId = 0;
 
-/** The messages that are shown now, the newest last. */
+/** The shown messages, newest last. */
 export const toasts: Readonly<Ref<readonly Toast[]>> = shown;
 
-/** Shows and announces a short message. A failure stays until the user closes it. */
+/** Shows and announces a short message. A failure is shown until the user closes it. */
 export function showToast(kind: Toast['kind'], text: string): void {
   lastId += 1;
   const id = lastId;

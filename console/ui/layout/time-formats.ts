@@ -1,4 +1,4 @@
-/** A format takes as long to create as a row of a table takes to draw, so each is created once for a language. */
+/** Caches a format for each language, because creating a format takes as long as drawing a row of a table. */
 function once<T>(create: (locale: string) => T): (locale: string) => T {
   const created = new Map<string, T>();
   return (locale) => {

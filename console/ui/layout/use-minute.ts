@@ -7,7 +7,10 @@ const time = shallowRef(now());
 let users = 0;
 let end: (() => void) | undefined;
 
-/** The time in epoch milliseconds, renewed every 20 seconds while any component shows an age. One timer serves all. */
+/**
+ * The time in epoch milliseconds, updated every 20 seconds while a component shows an age. All components share one
+ * timer.
+ */
 export function useMinute(): Readonly<Ref<number>> {
   users += 1;
   time.value = now();

@@ -7,9 +7,9 @@ export type MenuChoice = {
   readonly icon?: Component;
   readonly isDangerous?: boolean;
   readonly isDisabled?: boolean;
-  /** Marks the present choice among several. */
+  /** Whether the entry is the present choice. */
   readonly isChosen?: boolean;
-  /** A line separates the entry from those above. */
+  /** Whether a line separates the entry from the entries above it. */
   readonly isSeparated?: boolean;
   select(): void;
 };

@@ -1,10 +1,10 @@
 import type uPlot from 'uplot';
 
-/** The colours of a plot, resolved from the tokens of the present theme. */
+/** The colours of a plot, computed from the tokens of the present theme. */
 export type PlotColours = {
   readonly text: string;
   readonly line: string;
-  /** By series. */
+  /** The colour of each series, by index. */
   readonly series: readonly string[];
 };
 
@@ -13,20 +13,20 @@ export type PlotOptions = {
   readonly height: number;
   /** The length of the time axis up to the last moment, in seconds. */
   readonly spanSeconds: number;
-  /** The last moment, in seconds since the epoch. */
+  /** Returns the last time on the axis, in seconds since the epoch. */
   readonly end: () => number;
   readonly series: number;
   readonly colours: () => PlotColours;
   readonly valueText: (value: number) => string;
   readonly timeText: (seconds: number) => string;
-  /** Called with the place of the sample at the pointer; null: the pointer is outside. */
+  /** Called with the index of the sample under the pointer; with null if the pointer is outside of the plot. */
   readonly onPoint: (place: number | null) => void;
 };
 
 const dashes: readonly number[][] = [[], [6, 3], [2, 3]];
 const axisFont = '11px "Inter Variable", system-ui, sans-serif';
 
-/** Returns the options of a plot of values over time: lines from zero, few marks, no legend of its own. */
+/** Returns the options of a plot of values over time: lines from zero, few marks, and no legend by the library. */
 export function plotOptions(options: PlotOptions): uPlot.Options {
   const { colours, valueText, timeText } = options;
   const axis: uPlot.Axis = {
@@ -61,7 +61,7 @@ export function plotOptions(options: PlotOptions): uPlot.Options {
       ...Array.from({ length: options.series }, (_, place) => ({
         stroke: () => colours().series[place] ?? '',
         width: 1.5,
-        // The lines also differ without colours.
+        // Dashes distinguish the lines without colours.
         dash: dashes[place % dashes.length] ?? [],
         points: { show: false },
       })),

@@ -4,23 +4,23 @@ import type { TypeSchema } from '../../../server/type-schema.ts';
 import type { Json, JsonObject } from '../object/editable.ts';
 import { pointerTo, tokensOf } from './pointer.ts';
 
-/** A form for the value of a draft. Its fields name their values by JSON pointers. */
+/** A form for the value of a draft. Each field refers to its value by a JSON pointer. */
 export type Form = {
   readonly components: () => TypeSchema['components'];
   readonly value: ComputedRef<JsonObject>;
   /** The problems that the server has found, by pointer. */
   readonly problems: ComputedRef<ReadonlyMap<string, string>>;
-  /** The types whose objects a field names, by the field's dotted path: `<plural>.<group>`. */
+  /** By the dotted path of a field: the type of the objects that the field names, as `<plural>.<group>`. */
   readonly references: () => ReadonlyMap<string, string>;
-  /** Whether no field can be changed. Parts can still be opened. */
+  /** Whether no field can be changed. Parts of the form can still be opened. */
   readonly isReadOnly: () => boolean;
   /** The pointers of fields that cannot be changed. */
   readonly fixed: () => ReadonlySet<string>;
-  /** The pointers of members with a field outside of the part that contains them. */
+  /** The pointers of members with a field outside of the part that contains the member. */
   readonly apart: () => ReadonlySet<string>;
-  /** Undefined removes the value. */
+  /** Sets the value at a pointer; undefined removes the value. */
   readonly set: (pointer: string, value: Json | undefined) => void;
-  /** Texts of fields that cannot be read as values; they are kept until they are corrected. */
+  /** The texts of fields that cannot be parsed as values. They are kept until the user corrects them. */
   readonly broken: ComputedRef<ReadonlyMap<string, BrokenText>>;
   readonly setBroken: (pointer: string, broken: BrokenText | undefined) => void;
   readonly view: FormView;
@@ -28,7 +28,7 @@ export type Form = {
 
 export type BrokenText = { readonly text: string; readonly message: string };
 
-/** Which parts of a form are open, and how many of their fields are drawn. */
+/** The open parts of a form, and the number of drawn fields in each part. */
 export class FormView {
   readonly #open = shallowReactive(new Map<string, boolean>());
   readonly #limits = shallowReactive(new Map<string, number>());
@@ -49,7 +49,7 @@ export class FormView {
     this.#limits.set(pointer, this.limitOf(pointer) + fieldsMax);
   }
 
-  /** Opens all parts around a value, and draws the elements before it. */
+  /** Opens all parts that contain a value, and draws the preceding elements. */
   reveal(pointer: string): void {
     let at = '';
     this.setOpen(at, true);
@@ -62,7 +62,7 @@ export class FormView {
   }
 }
 
-/** The fields of a part of a form that are drawn at first. */
+/** The number of fields that a part of a form draws at first. */
 const fieldsMax = 40;
 const revealedMax = 2_000;
 
@@ -78,7 +78,7 @@ export function useForm(): Form {
   return form;
 }
 
-/** Returns the number of problems at a pointer and below it. */
+/** Returns the number of problems at a pointer and at the pointers below it. */
 export function problemsWithin(problems: ReadonlyMap<string, string>, pointer: string): number {
   return [...problems.keys()].filter((each) => each === pointer || each.startsWith(`${pointer}/`)).length;
 }

@@ -23,7 +23,7 @@ export function valueAt(root: Json, pointer: string): Json | undefined {
   return value;
 }
 
-/** Returns a copy with another value at a pointer. Undefined removes a member or an element. */
+/** Returns a copy of `root` with another value at a pointer. Undefined removes the member or element. */
 export function withJsonAt(root: Json | undefined, pointer: string, value: Json | undefined): Json {
   const [first, ...rest] = tokensOf(pointer);
   if (first === undefined) return value ?? null;

@@ -11,7 +11,7 @@ export type Condition = {
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-/** Returns the conditions of a status; values of other forms are left out. */
+/** Returns the conditions in a status. Ignores values of another form. */
 export function conditionsOf(status: Json | undefined): readonly Condition[] {
   const conditions = isJsonObject(status) ? status['conditions'] : undefined;
   if (!Array.isArray(conditions)) return [];

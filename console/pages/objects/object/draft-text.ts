@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from './editable.ts';
 /** The longest text that is parsed while typing, in characters. */
 const parsedMax = 2_000_000;
 
-/** A text that was read as an object, or the problems that prevent it. */
+/** An object that was read from a text, or the problems in the text. */
 export type ReadText =
   | { readonly ok: true; readonly value: JsonObject; locate(pointer: string): { from: number; to: number } }
   | { readonly ok: false; readonly marks: readonly Marked[] };
@@ -16,7 +16,7 @@ export function textOf(value: JsonObject, language: EditorLanguage): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-/** Reads YAML, of which JSON is a part. */
+/** Reads a text as YAML. JSON is a part of YAML. */
 export function readText(text: string, messages: { readonly tooLong: string; readonly noObject: string }): ReadText {
   if (text.length > parsedMax) return { ok: false, marks: [{ from: 0, to: 0, message: messages.tooLong }] };
   const document = parseDocument(text, { schema: 'core' });
@@ -32,7 +32,7 @@ export function readText(text: string, messages: { readonly tooLong: string; rea
   return { ok: true, value, locate: (pointer) => placeOf(document, pointer) };
 }
 
-/** Aliases that would multiply a value beyond measure are a failure. */
+/** Returns the value of a document, or an error if aliases would multiply the value beyond a limit. */
 function valueOf(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
@@ -41,7 +41,7 @@ function valueOf(document: Document): unknown {
   }
 }
 
-/** Returns the place of the value at a JSON pointer, or that of the nearest one around it. */
+/** Returns the place of the value at a JSON pointer, or of the nearest containing value. */
 function placeOf(document: Document, pointer: string): { from: number; to: number } {
   let node: unknown = document.contents;
   let range = { from: 0, to: 0 };

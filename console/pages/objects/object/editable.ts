@@ -2,17 +2,17 @@ import type { ObjectMetadata } from 'ledgerplane/client';
 
 import type { ServedType } from '../../../server/served-types.ts';
 
-/** The text is before the boolean: otherwise Vue turns the text '' of a property into true. */
+/** `string` is before `boolean`; otherwise Vue converts the text `''` of a property to true. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [member: string]: Json };
 
-/** An object as the server shows it. */
+/** An object in the form of a response. */
 export type ShownObject = JsonObject & { readonly metadata: ObjectMetadata & JsonObject };
 
-/** The members of the metadata that users write; the server sets all others. */
+/** The members of the metadata that users write. The server sets all other members. */
 const written = ['name', 'generateName', 'labels', 'annotations', 'finalizers', 'ownerReferences'];
 
-/** Returns the part of an object that its editor shows: without the members that the server sets. */
+/** Returns the part of an object that its editor shows, without the members that the server sets. */
 export function editableOf(object: ShownObject, type: ServedType): JsonObject {
   const { metadata, status, ...rest } = object;
   const kept = Object.entries(metadata).filter(([name]) => written.includes(name));
@@ -27,7 +27,10 @@ export function editableOf(object: ShownObject, type: ServedType): JsonObject {
   };
 }
 
-/** Returns the body of the write that replaces `base` by the edited object, unless `base` has changed meanwhile. */
+/**
+ * Returns the body of the write that replaces `base` by the edited object. The write fails if `base` has changed
+ * meanwhile.
+ */
 export function replacementOf(edited: JsonObject, { metadata: { uid, resourceVersion } }: ShownObject): JsonObject {
   const { metadata } = edited;
   return { ...edited, metadata: { ...(isJsonObject(metadata) ? metadata : {}), uid, resourceVersion } };

@@ -3,7 +3,7 @@ export type EditorView = 'form' | 'yaml' | 'json';
 
 const viewKey = 'ledgerplane.editor';
 
-/** Returns the view that the user has chosen last in this browser. */
+/** Returns the view that the user chose last in this browser. */
 export function chosenView(): EditorView {
   const kept = localStorage.getItem(viewKey);
   return kept === 'yaml' || kept === 'json' ? kept : 'form';

@@ -7,13 +7,13 @@ type States = {
   /** The state that the draft changes. */
   readonly base: JsonObject;
   readonly theirs: JsonObject;
-  /** Conflicts with earlier states, which the user has not decided. */
+  /** Conflicts with earlier states that the user has not resolved. */
   readonly undecided?: readonly Conflict[];
 };
 
 /**
- * Brings a newer state of an object into a draft. Returns the conflicts; undefined if the draft's text cannot be read,
- * which then stays as it is.
+ * Merges a newer state of an object into a draft. Returns the conflicts. Returns undefined and leaves the draft
+ * unchanged if the draft's text cannot be parsed.
  */
 export function mergeInto(draft: Draft, { base, theirs, undecided = [] }: States): readonly Conflict[] | undefined {
   const { value: mine } = draft.read;

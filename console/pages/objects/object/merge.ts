@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from './editable.ts';
 
-/** A member that both sides have changed to different values. Undefined: the side has removed it. */
+/** A member that both sides have changed to different values. A value is undefined if that side removed the member. */
 export type Conflict = {
   /** The JSON pointer of the member. */
   readonly pointer: string;
@@ -9,14 +9,14 @@ export type Conflict = {
 };
 
 export type Merge = {
-  /** The changes of both sides; at a conflict, the value of `mine`. */
+  /** The changes of both sides. A member with a conflict has the value of `mine`. */
   readonly merged: JsonObject;
   readonly conflicts: readonly Conflict[];
 };
 
 /**
- * Merges two changed copies of `base`. A member that only one side has changed gets the value of that side. Objects are
- * merged member by member; arrays and other values as a whole.
+ * Merges two changed copies of `base`. A member that only one side changed gets the value of this side. Objects are
+ * merged by member; arrays and scalars are merged as a whole.
  */
 export function mergeChanges(base: JsonObject, mine: JsonObject, theirs: JsonObject): Merge {
   const conflicts: Conflict[] = [];
@@ -46,7 +46,7 @@ function mergeValues(sides: Sides<Json | undefined>, at: string, conflicts: Conf
   return mine;
 }
 
-/** Whether two values are the same JSON. The order of members does not count. */
+/** Returns whether two JSON values are equal, independent of the order of members. */
 export function isEqual(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
   if (Array.isArray(left) && Array.isArray(right))

@@ -2,10 +2,10 @@ import { resolved, type JsonSchema, type TypeSchema } from '../../../server/type
 import type { ServedType } from '../../../server/served-types.ts';
 import { isJsonObject, type Json, type JsonObject } from './editable.ts';
 
-/** The deepest level of required members that is filled in. */
+/** The maximum level of required members in a new draft. */
 const depthMax = 6;
 
-/** Returns the draft of a new object: its type, an empty name, and the required members of its schema. */
+/** Returns the draft of a new object: the type, an empty name, and the required members of the schema. */
 export function skeletonOf({ group, version, kind }: ServedType, schema: TypeSchema | undefined): JsonObject {
   const content = schema === undefined ? {} : valueOf(schema.schema, schema.components, 0);
   const { apiVersion: _version, kind: _kind, metadata: _metadata, ...own } = isJsonObject(content) ? content : {};
@@ -21,7 +21,7 @@ function hasSpec(schema: TypeSchema | undefined): boolean {
   return isJsonObject(schema?.schema['properties']) && 'spec' in schema.schema['properties'];
 }
 
-/** Returns the least value of a schema: its default, or an empty one with the required members. */
+/** Returns the smallest value of a schema: the default, or an empty value with the required members. */
 export function valueOf(schema: JsonSchema, components: TypeSchema['components'], depth: number): Json {
   const { default: preset, enum: values, type, properties, required } = resolved(schema, components);
   if (isJson(preset)) return preset;

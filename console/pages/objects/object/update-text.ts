@@ -15,8 +15,8 @@ import { isJsonObject, type Json, type JsonObject } from './editable.ts';
 import { isEqual } from './merge.ts';
 
 /**
- * Returns a YAML text with another value. The comments, the order and the form of everything that stays equal are kept.
- * A text that cannot be changed in this way, for example because of its aliases, is written anew.
+ * Returns a YAML text with another value. Keeps the comments, the order and the form of the unchanged parts. If this is
+ * not possible, for example because of aliases, returns a newly formatted text.
  */
 export function updatedText(text: string, value: JsonObject): string {
   const document = parseDocument(text, { schema: 'core' });
@@ -51,7 +51,7 @@ function nameOf(key: unknown): string {
   return String(isNode(key) ? key.toJSON() : key);
 }
 
-/** An element that moves keeps its node, and with it its comments. */
+/** Updates a list. An element that moves keeps its node, and therefore its comments. */
 function updateSeq(document: Document, seq: YAMLSeq, { before, after }: Change<readonly Json[]>): void {
   const nodes = seq.items;
   const free = new Set(nodes.keys());
@@ -87,7 +87,7 @@ function updated(document: Document, node: unknown, change: Change<Json>): unkno
   return replacement(document, node, change);
 }
 
-/** Returns a new node, with the comments and the quotes of the one that it replaces. */
+/** Returns a new node with the comments and the quotes of the replaced node. */
 function replacement(document: Document, node: unknown, { before, after }: Change<Json>): unknown {
   const created = document.createNode(after);
   if (!isNode(node) || isAlias(node) || !isNode(created)) return created;

@@ -9,10 +9,10 @@ import type { BrokenText } from '../form/form-context.ts';
 import type { JsonObject } from './editable.ts';
 import { updatedText } from './update-text.ts';
 
-/** The state of the last dry run. `unknown`: the server could not be asked. */
+/** The status of the last dry run. `unknown`: the server could not be reached. */
 export type CheckStatus = 'idle' | 'checking' | 'valid' | 'invalid' | 'unknown';
 
-/** A problem at its place in the text, and at its value if it is about one. */
+/** A problem with its place in the text, and with the pointer of its value if the problem belongs to a value. */
 export type DraftMark = Marked & { readonly pointer?: string };
 
 export type Draft = {
@@ -22,26 +22,26 @@ export type Draft = {
   readonly marks: ComputedRef<readonly DraftMark[]>;
   /** The problems of the last dry run, by JSON pointer. */
   readonly problems: ComputedRef<ReadonlyMap<string, string>>;
-  /** Texts of fields that cannot be read as values, by pointer. */
+  /** The texts of fields that cannot be parsed as values, by pointer. */
   readonly broken: Readonly<Ref<ReadonlyMap<string, BrokenText>>>;
   readonly setBroken: (texts: ReadonlyMap<string, BrokenText>) => void;
   /** Whether the draft can be written. */
   readonly isReady: ComputedRef<boolean>;
   readonly status: Readonly<Ref<CheckStatus>>;
-  /** A refusal that is about no single value. */
+  /** The refusal, if it does not belong to a single value. */
   readonly refusal: Readonly<Ref<Error | undefined>>;
-  /** Whether the text differs from the last `reset`. */
+  /** Whether the text has changed since the last `reset`. */
   readonly isChanged: ComputedRef<boolean>;
   readonly reset: (value: JsonObject) => void;
-  /** Replaces the value. Comments of the text are kept. */
+  /** Replaces the value. The text keeps its comments. */
   readonly edit: (value: JsonObject) => void;
-  /** Replaces the value that the draft changes, and the draft itself. */
+  /** Replaces the saved value, against which changes are compared, and the value of the draft. */
   readonly rebase: (saved: JsonObject, value: JsonObject) => void;
-  /** Forgets the running dry run and the next one: a write replaces them. */
+  /** Cancels the running dry run and the next one, because a write replaces them. */
   readonly stopCheck: () => void;
   readonly type: (text: string) => void;
   readonly speak: (language: EditorLanguage) => void;
-  /** Shows the problems of a refused write like those of a dry run. */
+  /** Shows the problems of a refused write in the same way as the problems of a dry run. */
   readonly refuse: (error: unknown) => void;
 };
 
@@ -81,7 +81,7 @@ type DryRun = (value: JsonObject, signal: AbortSignal) => Promise<unknown>;
 
 type Check = { readonly stop: () => void; readonly start: () => void };
 
-/** Asks the server after each pause in typing. Only the answer about the present text and version counts. */
+/** Runs a dry run after each pause in typing. Ignores a response for an earlier text or version. */
 function checkWhileTyping(
   { text, read, isChanged }: Pick<Draft, 'text' | 'read' | 'isChanged'>,
   problems: Problems,
@@ -120,14 +120,14 @@ function checkWhileTyping(
   return { stop, start };
 }
 
-/** The text of a draft in its languages. */
+/** The text of a draft in YAML and JSON. */
 function useText(initial: JsonObject): Pick<Draft, 'text' | 'language' | 'edit'> & {
   readonly write: (value: JsonObject) => void;
   readonly translate: (chosen: EditorLanguage, value: JsonObject | undefined) => void;
 } {
   const language = shallowRef<EditorLanguage>('yaml');
   const text = shallowRef(textOf(initial, 'yaml'));
-  /** The last text of YAML. JSON has no comments, so they are taken from here. */
+  /** The last YAML text. A switch back from JSON takes the comments from here, because JSON has no comments. */
   let yaml = text.value;
   return {
     text,
@@ -149,8 +149,8 @@ function useText(initial: JsonObject): Pick<Draft, 'text' | 'language' | 'edit'>
 }
 
 /**
- * The draft of an object as text. After each pause in typing, `dryRun` asks the server. The problems that it finds are
- * then marked at their places in the text, and at the fields of a form.
+ * The draft of an object as text. `dryRun` runs after each pause in typing. Its problems are marked at their places in
+ * the text, and at the fields of a form.
  */
 export function useDraft(initial: JsonObject, dryRun: DryRun): Draft {
   const { t } = useI18n();

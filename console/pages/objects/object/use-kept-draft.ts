@@ -6,15 +6,15 @@ import type { Draft } from './use-draft.ts';
 type Keeping = {
   readonly draft: Draft;
   readonly key: string;
-  /** The members of the kept draft that are not in the draft itself. */
+  /** Returns the members of the kept draft that are not a part of `draft`. */
   readonly rest: () => Pick<KeptDraft, 'base' | 'conflicts'>;
-  /** Restores these members. Returns whether the draft still applies. */
+  /** Restores these members. Returns whether the kept draft still applies. */
   readonly restore: (kept: KeptDraft) => boolean;
 };
 
 /**
- * Keeps a changed draft when the user leaves its page, and restores it when the user comes back. The browser asks
- * before it closes a page with a draft.
+ * Keeps a changed draft when the user leaves the page, and restores the draft when the user comes back. The browser
+ * asks for confirmation before it closes a page with a draft.
  */
 export function useKeptDraft({ draft, key, rest, restore }: Keeping): void {
   const left = takeDraft(key);

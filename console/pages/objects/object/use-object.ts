@@ -10,7 +10,7 @@ export function objectKey({ group, version, plural }: ServedType, name: string):
   return ['object', group, version, plural, name];
 }
 
-/** Returns an object, which a page follows with `useFollowedObject`; null if it does not exist. */
+/** Returns an object; null if it does not exist. `useFollowedObject` keeps the object current. */
 export function useObject(type: () => ServedType, name: () => string): ReturnType<typeof useQuery<ShownObject | null>> {
   const { client } = useServer();
   return useQuery<ShownObject | null>({
@@ -23,12 +23,12 @@ export function useObject(type: () => ServedType, name: () => string): ReturnTyp
 type Followed = {
   readonly object: ComputedRef<ShownObject | null | undefined>;
   readonly error: ComputedRef<Error | null>;
-  /** Whether the object has been removed while the page was open. `object` is then its last state. */
+  /** Whether the object was removed while the page was open. `object` is then the last state. */
   readonly isRemoved: Readonly<Ref<boolean>>;
   readonly retry: () => void;
 };
 
-/** Follows the changes of an object with a watch, and shows them wherever `useObject` is used. */
+/** Follows the changes of an object with a watch, and updates the object of all calls of `useObject`. */
 export function useFollowedObject(type: () => ServedType, name: () => string): Followed {
   const { client } = useServer();
   const queries = useQueryClient();
@@ -48,7 +48,7 @@ export function useFollowedObject(type: () => ServedType, name: () => string): F
         queries.setQueryData(key, event.object);
       }
     } catch (failure) {
-      // A removed right ends the watch; the page then shows what the next reading says.
+      // If the user lost the right, the watch ends, and the next read shows the refusal.
       if (!following.signal.aborted && failure instanceof ClientError) await refetch();
     }
   };

@@ -31,10 +31,10 @@ export async function readOwners(
   return { items, hidden: owners.length - items.length, isMore: false };
 }
 
-/** The server shows the dependents only to users that may delete the object. */
+/** The user may not read the dependents. The server shows them only to users that may delete the object. */
 export class HiddenDependentsError extends Error {}
 
-/** Reads the dependents of an object, and the objects that name it in a declared reference. */
+/** Reads the dependents of an object, and the objects that name this object in a declared reference. */
 export async function readDependents(
   client: RemoteClient,
   { type, name }: { readonly type: ServedType; readonly name: string },

@@ -9,22 +9,22 @@ export type TreeRow = {
   readonly position: number;
   readonly siblings: number;
   readonly object: RelatedObject;
-  /** Whether the objects below it are shown; undefined if there are none, or none can be read. */
+  /** Whether the children are shown; undefined if the object has none, or if they cannot be read. */
   readonly isOpen: boolean | undefined;
   readonly isLoading: boolean;
   readonly error: unknown;
-  /** The number of objects below it that are only counted. */
+  /** The number of children that are only counted. */
   readonly hidden: number;
   readonly isMore: boolean;
 };
 
-/** `related` is undefined while the objects are being read, or if they could not be read. */
+/** `related` is undefined while the children are being read, or if the read failed. */
 type Branch = { readonly related: Related | undefined; readonly error: unknown };
 
-/** Deeper levels are reached on the pages of the objects. */
+/** The maximum depth of the tree. Deeper objects can be reached on the pages of the objects. */
 const levelsMax = 12;
 
-/** A tree whose branches are read when they are opened. */
+/** A tree that reads the children of an object when the user opens the object. */
 export class RelationTree {
   readonly rows: ComputedRef<readonly TreeRow[]> = computed(() => this.#rowsOf([this.#root], '', []));
   readonly #root: RelatedObject;
@@ -58,7 +58,7 @@ export class RelationTree {
     this.#open.delete(path);
   }
 
-  /** Ends the readings. */
+  /** Aborts all reads. */
   stop(): void {
     this.#closing.abort();
   }
@@ -80,7 +80,7 @@ export class RelationTree {
 
 const unread: Branch = { related: undefined, error: undefined };
 
-/** An object is not opened below itself. */
+/** Returns whether an object can be opened. An object cannot be opened below itself. */
 function canOpen(object: RelatedObject, { related }: Branch, above: readonly RelatedObject[]): boolean {
   const isEmpty = related?.items.length === 0 && related.hidden === 0;
   const isEnd = above.length >= levelsMax - 1 || above.some((each) => isSameObject(each, object));

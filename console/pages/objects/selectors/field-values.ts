@@ -5,22 +5,22 @@ import { isList, valueAt } from '../form/pointer.ts';
 import { escapedValue } from '../names/escaped-value.ts';
 import type { Json } from '../object/editable.ts';
 
-/** Each value costs a request for one object. */
+/** The maximum number of suggested values. Each value costs a request for one object. */
 const valuesMax = 8;
 
 type Wanted = {
   readonly field: string;
-  /** The pointer of the values in objects. */
+  /** The JSON pointer of the field in objects. */
   readonly pointer: string;
   readonly prefix: string;
-  /** Whether the index compares texts; only those have prefixes. */
+  /** Whether the index compares texts. Only texts have prefixes. */
   readonly isText: boolean;
   readonly signal: AbortSignal;
 };
 
 /**
- * Returns the first different values of an indexed field that begin with a prefix, in the order of the index. Each
- * request reads the first object behind the last value.
+ * Returns the first distinct values of an indexed field that begin with a prefix, in the order of the index. Each
+ * request reads the first object after the last value.
  */
 export async function fieldValues(client: RemoteClient, type: ServedType, wanted: Wanted): Promise<readonly string[]> {
   const { field, pointer, prefix, isText, signal } = wanted;
@@ -44,7 +44,7 @@ export async function fieldValues(client: RemoteClient, type: ServedType, wanted
   return [...found];
 }
 
-/** A field may have several values, of which the least decides the order. */
+/** Returns the values of a field. If there are several, the smallest value determines the order. */
 function valuesIn(value: Json | undefined): readonly string[] {
   const values = isList(value) ? value : [value ?? null];
   return values

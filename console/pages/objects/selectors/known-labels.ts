@@ -2,7 +2,7 @@ import type { Row } from '../table/table-answer.ts';
 
 const keysMax = 500;
 const valuesMax = 200;
-/** Further labels of a row are left out. */
+/** The maximum number of labels of a row that are collected. */
 const labelsMax = 100;
 
 /** The keys and values of the labels of rows that were read. */

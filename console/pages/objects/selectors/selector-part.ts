@@ -1,12 +1,12 @@
 /** The part of a selector at the caret, which a suggestion replaces. */
 export type SelectorPart = {
   readonly kind: 'key' | 'value';
-  /** The place of the part in the selector. */
+  /** The offsets of the part in the selector. */
   readonly from: number;
   readonly to: number;
   /** The part up to the caret, without escapes. */
   readonly typed: string;
-  /** The key of the value. */
+  /** The key to which the value belongs. */
   readonly key: string;
 };
 
@@ -15,7 +15,7 @@ const valueForm = /^\s*(?<key>[^\s=!<>^(),\\]+)\s*(?:\^=|[=!<>]=?|=)\s*(?<typed>
 const listForm =
   /^\s*(?<key>[^\s=!<>^(),\\]+)\s*(?:=|!=|\s+in|\s+notin)\s*\((?:(?:[^,()\\]|\\.)*,)*\s*(?<typed>(?:[^,()\\]|\\.)*)$/u;
 
-/** Returns the part of a selector at the caret; undefined where nothing can be suggested. */
+/** Returns the part of a selector at the caret; undefined if nothing can be suggested there. */
 export function partAt(selector: string, caret: number): SelectorPart | undefined {
   const start = requirementStart(selector, caret);
   const head = selector.slice(start, caret);
@@ -33,7 +33,7 @@ function partOf(kind: SelectorPart['kind'], { selector, caret, typed, key }: Fou
   return { kind, from: caret - typed.length, to: caret + rest.length, typed: typed.replaceAll(/\\(.)/gu, '$1'), key };
 }
 
-/** Returns the place behind the last comma that separates requirements. */
+/** Returns the offset after the last comma that separates requirements. */
 function requirementStart(selector: string, caret: number): number {
   let start = 0;
   let depth = 0;
@@ -47,7 +47,7 @@ function requirementStart(selector: string, caret: number): number {
   return start;
 }
 
-/** Whether a selector ends within a requirement, so that it should not take effect yet. */
+/** Returns whether a selector ends within a requirement, so that it must not take effect yet. */
 export function isUnfinished(selector: string): boolean {
   return /[=<>^!(,]\s*$/u.test(selector);
 }

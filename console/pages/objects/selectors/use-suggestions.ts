@@ -10,7 +10,7 @@ import { fieldValues } from './field-values.ts';
 import type { KnownLabels } from './known-labels.ts';
 import type { SelectorPart } from './selector-part.ts';
 
-/** Returns the keys or values that a part of a selector may become. */
+/** Returns suggestions for a part of a selector: keys or values. */
 export type Suggest = (part: SelectorPart, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** Suggests the labels of the rows that were read. */
@@ -35,7 +35,7 @@ export function useFieldSuggestions(type: () => ServedType, schema: () => TypeSc
     try {
       return await fieldValues(client, type(), wanted);
     } catch (error) {
-      // A field that cannot be compared like this has no suggestions; the selector itself is checked when it is used.
+      // A field without such comparisons has no suggestions. The selector itself is checked when it takes effect.
       if (error instanceof ClientError) return [];
       throw error;
     }

@@ -4,14 +4,16 @@ import type { Cell, Column, Row } from './table-answer.ts';
 
 type Place = { readonly column: Column; readonly place: number };
 
-/** The widest column of a text, in characters. Longer texts are cut, and shown whole on the object's page. */
+/**
+ * The maximum width of a text column, in characters. Longer texts are cut; the page of the object shows the whole text.
+ */
 const widthMax = 64;
-/** A text column that is wider takes the rest of the table's width. */
+/** The minimum width of a text column that takes the rest of the table's width. */
 const wideMin = 24;
 
 /**
- * Returns the widths of the columns, as a template of a grid: as wide as the widest text that has been drawn, so that
- * they do not change while the user scrolls back.
+ * Returns the widths of the columns as a template of a grid. A column is as wide as the widest text that was ever
+ * drawn, so that the widths do not change when the user scrolls back.
  */
 export function useColumnWidths(
   columns: () => readonly Place[],
@@ -50,7 +52,7 @@ function templateOf({ type }: Column, width: number, isFilling: boolean): string
   return `minmax(104px, ${isFilling ? '1fr' : whole})`;
 }
 
-/** Returns the width of a text in characters. Those of East Asian scripts take two. */
+/** Returns the width of a text in characters. An East Asian character counts twice. */
 function lengthOf(cell: Cell | undefined): number {
   if (cell === null || cell === undefined) return 1;
   const text = String(cell).slice(0, widthMax);

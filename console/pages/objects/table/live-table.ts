@@ -9,22 +9,25 @@ import { readRows, tableForm, type Column, type Row, type TableAnswer, type Tabl
 
 type Change = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: TableAnswer };
 
-/** The shortest time between two readings of the visible rows that changes cause. */
+/** The minimum interval, in milliseconds, between two reads of the visible rows because of changes. */
 const rereadMs = 700;
-/** While the scroll bar is dragged, rows are read at most at this interval: rows of a moment ago are not wanted. */
+/**
+ * The minimum interval, in milliseconds, between two reads during a drag of the scroll bar, because rows that were
+ * passed are no longer needed.
+ */
 const scrollReadMs = 80;
-/** Changes of one frame above this number only cause the visible rows to be read again. */
+/** The maximum number of changes that are applied in one frame. If there are more, the visible rows are read again. */
 const appliedMax = 500;
 
 /**
- * The rows of a list of any length, which follow changes. Only the visible rows and some more are in memory. A change
- * of a row in memory is shown with the next frame; rows that are added, removed or moved cause the visible rows to be
- * read again, at most once in `rereadMs`.
+ * The rows of a list of any length, which follow changes. Only the visible rows and some rows beside them are in
+ * memory. A change of a row in memory is shown with the next frame. Rows that are added, removed or moved cause a read
+ * of the visible rows, at most once in `rereadMs`.
  */
 export class LiveTable implements ShownTable {
   readonly columns: Ref<readonly Column[]> = shallowRef([]);
   readonly total: Ref<number> = shallowRef(0);
-  /** The table has a line for each object. */
+  /** The table has one line for each object. */
   readonly length: Ref<number> = this.total;
   readonly status: Ref<TableStatus> = shallowRef('loading');
   readonly error: Ref<unknown> = shallowRef();
@@ -116,7 +119,7 @@ export class LiveTable implements ShownTable {
   }
 
   refresh(): void {
-    // A watch shows the changes.
+    // With a watch, no further read is needed.
     if (!this.#isWatched) void this.resume();
   }
 
@@ -132,13 +135,13 @@ export class LiveTable implements ShownTable {
     const last = Math.floor(
       Math.max(this.#visible.first, Math.min(this.#visible.last, this.total.value - 1)) / pageSize,
     );
-    // Readings of rows that are no longer visible would delay those that are.
+    // Aborts reads of rows that are no longer visible, because they would delay reads of visible rows.
     for (const [page, reading] of this.#reading) if (page < first || page > last) reading.abort();
     for (let page = first; page <= last; page += 1)
       if (this.#rows.lacks(page) && !this.#reading.has(page)) void this.#readPage(page);
   }
 
-  /** Returns the position of the rows; undefined if they could not be read. */
+  /** Returns the position at which the rows were read; undefined if the read failed. */
   async #readPage(page: number): Promise<string | undefined> {
     const reading = new AbortController();
     this.#reading.set(page, reading);
@@ -160,7 +163,7 @@ export class LiveTable implements ShownTable {
   }
 
   #fail(error: unknown): void {
-    // After a lost connection, `resume` is called when the server is reached again.
+    // After a lost connection, `resume` is called when the server is reachable again.
     if (error instanceof ClientError) this.error.value = error;
     this.status.value = error instanceof ClientError ? 'failed' : 'reconnecting';
   }

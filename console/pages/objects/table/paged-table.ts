@@ -8,8 +8,8 @@ import { readChain, type Column, type Row, type TableQuery } from './table-answe
 export const pageLimits = [25, 100, 500] as const;
 
 /**
- * The rows of a list in pages of a chain: each page has the token of the next one. All pages are those of the first
- * one's position, so no object is missed or repeated while others are written. The rows do not follow changes.
+ * The rows of a list in a chain of pages: each page has the token of the next page. All pages have the position of the
+ * first page, so concurrent writes cannot cause a missing or repeated object. The rows do not follow changes.
  */
 export class PagedTable implements ShownTable {
   readonly columns: Ref<readonly Column[]> = shallowRef([]);
@@ -18,18 +18,18 @@ export class PagedTable implements ShownTable {
   readonly status: Ref<TableStatus> = shallowRef('loading');
   readonly error: Ref<unknown> = shallowRef();
   readonly revision: Ref<number> = shallowRef(0);
-  /** The place of the shown page in the chain, from 0. */
+  /** The number of the shown page in the chain, from 0. */
   readonly page: Ref<number> = shallowRef(0);
   readonly hasNext: Ref<boolean> = shallowRef(false);
   readonly isReading: Ref<boolean> = shallowRef(false);
-  /** The position of the chain. */
+  /** The position at which all pages of the chain are read. */
   readonly position: Ref<string> = shallowRef('');
   readonly limit: number;
   onRemoved: (uids: readonly string[]) => void = () => undefined;
   readonly #client: RemoteClient;
   readonly #type: ServedType;
   readonly #query: TableQuery;
-  /** The tokens of the pages that were reached; the first page has none. */
+  /** The tokens of the pages that the user has reached. The first page has no token. */
   #tokens: readonly (string | undefined)[] = [undefined];
   #rows: readonly Row[] = [];
   #reading: AbortController | undefined;
@@ -59,7 +59,7 @@ export class PagedTable implements ShownTable {
   }
 
   pause(): void {
-    // Nothing is followed.
+    // The pages do not follow changes.
   }
 
   /** Reads the page again after a failure. */
@@ -79,7 +79,7 @@ export class PagedTable implements ShownTable {
     if (this.page.value > 0 && !this.isReading.value) await this.#read(this.page.value - 1);
   }
 
-  /** Begins a new chain, with the present objects. */
+  /** Begins a new chain at the present position. */
   async restart(): Promise<void> {
     this.#tokens = [undefined];
     await this.#read(0);
@@ -121,7 +121,10 @@ export class PagedTable implements ShownTable {
     }
   }
 
-  /** A chain ends if the indexes of the type have changed since its first page. */
+  /**
+   * Begins a new chain if the indexes of the type have changed since the first page, because the tokens are then
+   * invalid.
+   */
   async #recover(error: unknown): Promise<void> {
     if (error instanceof ClientError && error.status === 410 && this.#tokens.length > 1) {
       await this.restart();

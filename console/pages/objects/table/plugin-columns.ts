@@ -11,7 +11,7 @@ import type { Column, TableAnswer } from './table-answer.ts';
 /** A column of a plugin, with its title in the page's language. */
 export type PluginColumn = { readonly title: string; readonly text: (object: ConsoleObject) => string };
 
-/** Returns the columns of plugins that the page's user sees in the table of a type. */
+/** Returns the columns of plugins in the table of a type, as far as the page's user may see them. */
 export function usePluginColumns(type: () => TypeSelector): ComputedRef<readonly PluginColumn[]> {
   const { t } = useI18n();
   const { has } = usePermission();
@@ -22,12 +22,12 @@ export function usePluginColumns(type: () => TypeSelector): ComputedRef<readonly
     const isSame =
       before?.length === present.length &&
       before.every(({ title, text }, index) => title === present[index]?.title && text === present[index].text);
-    // A table begins anew with other columns, so equal columns stay the same list.
+    // The table is created again for another list of columns, so equal columns must be the same list.
     return isSame ? before : present;
   });
 }
 
-/** Returns a client whose tables have the columns of plugins as well, behind the declared ones. */
+/** Returns a client that adds the columns of plugins to tables, after the declared columns. */
 export function withPluginColumns(client: RemoteClient, columns: readonly PluginColumn[]): RemoteClient {
   if (columns.length === 0) return client;
   async function request<T>(path: string, options: RequestOptions = {}): Promise<T | undefined> {

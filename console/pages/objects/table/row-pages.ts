@@ -1,18 +1,18 @@
 import type { Row } from './table-answer.ts';
 
-/** The number of rows that are read at once. */
+/** The number of rows in one request. */
 export const pageSize = 100;
-/** The number of pages that are kept. The rows in memory do not grow with the list. */
+/** The maximum number of pages in memory, so that the memory does not grow with the list. */
 const pagesMax = 24;
 
-/** The place of a row that is in memory. */
+/** The place of a row in memory. */
 type Place = { readonly page: number; readonly index: number };
 
-/** The rows of a long list that are in memory, by page. The least recently used pages are dropped. */
+/** The rows of a long list in memory, by page. The least recently used pages are dropped. */
 export class RowPages {
   readonly #pages = new Map<number, readonly Row[]>();
   readonly #places = new Map<string, Place>();
-  /** Pages whose rows may have moved. They are still shown until they are read again. */
+  /** The pages with rows that may have moved. These pages are shown until they are read again. */
   readonly #stale = new Set<number>();
 
   at(index: number): Row | undefined {
@@ -28,7 +28,7 @@ export class RowPages {
     for (const rows of this.#pages.values()) yield* rows;
   }
 
-  /** Whether a page must be read. Marks it as used. */
+  /** Returns whether a page must be read, and marks the page as used. */
   lacks(page: number): boolean {
     const rows = this.#pages.get(page);
     if (rows === undefined) return true;
@@ -47,7 +47,7 @@ export class RowPages {
     }
   }
 
-  /** Replaces the row of the same object by a newer one. Returns whether the row was in memory and older. */
+  /** Replaces the row of the same object if `row` is newer. Returns whether a row was replaced. */
   replace(row: Row): boolean {
     const { uid, resourceVersion } = row.object.metadata;
     const place = this.#places.get(uid);

@@ -1,4 +1,7 @@
-/** The height of the scrolled content in pixels. Browsers do not draw elements of more than about 33 million pixels. */
+/**
+ * The maximum height of the scrolled content in pixels. Browsers do not draw elements of more than about 33 million
+ * pixels.
+ */
 const heightMax = 12_000_000;
 
 export type ScrollState = {
@@ -9,10 +12,10 @@ export type ScrollState = {
 };
 
 export type DrawnRows = {
-  /** The index of the first drawn row, and of the row behind the last one. */
+  /** The index of the first drawn row, and of the row after the last drawn row. */
   readonly first: number;
   readonly end: number;
-  /** The index of the first visible row, and of the row behind the last one. */
+  /** The index of the first visible row, and of the row after the last visible row. */
   readonly visibleFirst: number;
   readonly visibleEnd: number;
   /** The distance of the first drawn row from the top of the content, in pixels. */
@@ -21,12 +24,12 @@ export type DrawnRows = {
   readonly height: number;
 };
 
-/** Rows above and below the visible ones that are drawn too, so that fast scrolling shows no gap. */
+/** The number of rows that are drawn above and below the visible rows, so that fast scrolling shows no gap. */
 const extraRows = 6;
 
 /**
- * Returns the rows to draw. If the rows are higher than a browser can scroll, the scroll position is scaled: its whole
- * range covers all rows.
+ * Returns the rows to draw. If the rows are higher than a browser can scroll, the scroll position is scaled, so that
+ * its range covers all rows.
  */
 export function drawnRows({ total, rowHeight, viewport, scrollTop }: ScrollState): DrawnRows {
   const full = total * rowHeight;

@@ -3,7 +3,7 @@ import type { Column } from './table-answer.ts';
 
 export type ShownColumn = {
   readonly column: Column;
-  /** The place of the column's value in the cells of a row. */
+  /** The index of the column's value in the cells of a row. */
   readonly place: number;
   /** The field to sort by; undefined if lists cannot be sorted by this column. */
   readonly field: string | undefined;
@@ -15,7 +15,10 @@ const standardFields: Readonly<Record<string, string>> = {
   Age: 'metadata.creationTimestamp',
 };
 
-/** Returns the columns to show: the chosen ones, by default those with the priority 0, and always the name. */
+/**
+ * Returns the columns to show: the chosen columns, or by default the columns with the priority 0. The name is always
+ * shown.
+ */
 export function shownColumns(
   columns: readonly Column[],
   declared: TypeSchema['columns'],

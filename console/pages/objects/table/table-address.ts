@@ -6,7 +6,10 @@ import type { TableQuery } from './table-answer.ts';
 
 export type Sorting = { readonly field: string; readonly direction: 'asc' | 'desc' };
 
-/** The view of a table, which is in the address of the page: it can be shared, and the browser goes back through it. */
+/**
+ * The view of a table, stored in the address of the page. So the view can be shared, and the browser's history contains
+ * the views.
+ */
 export type TableAddress = {
   readonly labelSelector: WritableComputedRef<string>;
   readonly fieldSelector: WritableComputedRef<string>;
@@ -16,7 +19,7 @@ export type TableAddress = {
   readonly query: ComputedRef<TableQuery>;
   /** The number of rows of a page; undefined for a live table. */
   readonly limit: WritableComputedRef<number | undefined>;
-  /** Sorts ascending, then descending, then in the order of the server. */
+  /** Changes the order by a field: from unsorted to ascending, then to descending, then back to unsorted. */
   readonly sortBy: (field: string) => void;
   readonly choose: (columns: readonly string[]) => void;
   readonly clear: () => void;

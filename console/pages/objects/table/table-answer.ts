@@ -8,11 +8,11 @@ export type Column = {
   readonly name: string;
   readonly type: string;
   readonly description: string;
-  /** 0: shown by default. */
+  /** Columns with the priority 0 are shown by default. */
   readonly priority: number;
 };
 
-/** Returns whether a column has numbers, which are aligned at their ends. */
+/** Returns whether a column contains numbers, which are right-aligned. */
 export function isNumeric({ type }: Column): boolean {
   return type === 'integer' || type === 'number';
 }
@@ -22,11 +22,11 @@ export type Row = {
   readonly object: { readonly metadata: ObjectMetadata };
 };
 
-/** A page of a list, or the row of a change, in the form Table. */
+/** A page of a list, or the row of a change, in Kubernetes' form `Table`. */
 export type TableAnswer = {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   readonly total?: number;
-  /** Null in all but the first event of a watch. */
+  /** Null in every event of a watch except the first. */
   readonly columnDefinitions: readonly Column[] | null;
   readonly rows: readonly Row[];
 };
@@ -41,7 +41,7 @@ export type TableQuery = {
 
 export const tableForm = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 
-/** Reads the rows from `page * size` on. */
+/** Reads up to `size` rows from row `page * size` on. */
 export async function readRows(
   client: RemoteClient,
   type: ServedType,
@@ -50,7 +50,7 @@ export async function readRows(
   return read(client, type, { query: { ...query, page: page + 1, size }, signal });
 }
 
-/** Reads a page of a chain: the first one, or the one of a token. */
+/** Reads a page of a chain: the first page, or the page of a token. */
 export async function readChain(
   client: RemoteClient,
   type: ServedType,

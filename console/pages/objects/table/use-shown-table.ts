@@ -9,8 +9,8 @@ import type { ShownTable } from './shown-table.ts';
 import type { TableQuery } from './table-answer.ts';
 
 /**
- * Returns the table of a type and a query, a new one whenever either changes. Without a limit the table is live, and
- * pauses while the window is hidden; with a limit it shows pages.
+ * Returns the table of a type and a query, and creates a new table when either changes. Without a limit, the table is
+ * live and pauses while the window is hidden. With a limit, the table shows pages.
  */
 export function useShownTable(
   type: () => ServedType,
@@ -45,7 +45,7 @@ export function useShownTable(
   };
   document.addEventListener('visibilitychange', onVisibility);
   const forget = connection.onRestored(resume);
-  // After the user has logged in again.
+  // The user has logged in again after the session ended.
   watch(session.status, (status) => {
     if (status === 'user') resume();
   });

@@ -5,7 +5,7 @@ import { typePath, type ServedType } from '../../../server/served-types.ts';
 /** A view of a table with a name, kept in this browser. */
 export type SavedView = {
   readonly name: string;
-  /** The query of the address, without the question mark. */
+  /** The query of the page's address, without the question mark. */
   readonly query: string;
 };
 
@@ -14,7 +14,7 @@ const viewsMax = 50;
 /** The saved views of one type. */
 export type SavedViews = {
   readonly views: Readonly<Ref<readonly SavedView[]>>;
-  /** Saves a view, in place of one with the same name. The oldest one beyond the maximum is removed. */
+  /** Saves a view, and replaces a view with the same name. Beyond the maximum, the oldest view is removed. */
   readonly save: (view: SavedView) => void;
   readonly remove: (name: string) => void;
 };
@@ -37,7 +37,7 @@ export function useSavedViews(type: ServedType): SavedViews {
   };
 }
 
-/** Another version of the console may have written another form; it counts as no views. */
+/** Views in the form of another version of the console are ignored. */
 function readViews(key: string): readonly SavedView[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');

@@ -15,7 +15,7 @@ export type PluginRoute = {
   readonly path: string;
   readonly summary?: string | undefined;
   readonly parameters: readonly RouteParameter[];
-  /** Whether the route is a WebSocket, which a GET cannot try. */
+  /** Whether the route is a WebSocket, which cannot be tried with a GET. */
   readonly isSocket: boolean;
 };
 
@@ -37,7 +37,7 @@ export function usePluginRoutes(): ReturnType<typeof useQuery<ReadonlyMap<string
   });
 }
 
-/** Returns only what the page shows, because the document may have several megabytes. */
+/** Returns only the shown members, because the document may have several megabytes. */
 function routesByPlugin(document: ApiDocument | undefined): ReadonlyMap<string, readonly PluginRoute[]> {
   const routes = new Map<string, PluginRoute[]>();
   for (const [path, operations] of Object.entries(document?.paths ?? {}))

@@ -15,20 +15,20 @@ export type LogLine = {
 
 type LogPage = { readonly cursor: string; readonly dropped: number; readonly items: readonly Omit<LogLine, 'key'>[] };
 
-/** The lines that the page keeps. The server keeps the last 256 KiB of each plugin. */
+/** The maximum number of lines in the page. The server keeps the last 256 KiB of each plugin. */
 const linesMax = 2_000;
 const pollMs = 2_000;
 
 type PluginLogs = {
   readonly lines: Readonly<Ref<readonly LogLine[]>>;
-  /** The number of lines that were lost between two readings. */
+  /** The number of lines that were lost between two reads. */
   readonly dropped: Readonly<Ref<number>>;
   readonly error: Readonly<Ref<unknown>>;
   readonly isPending: Readonly<Ref<boolean>>;
   readonly retry: () => void;
 };
 
-/** Returns the log lines of a plugin on the node that answers. New ones are read every two seconds. */
+/** Returns the log lines of a plugin on the node that responds. New lines are read every two seconds. */
 export function usePluginLogs(name: () => string): PluginLogs {
   const { client, platform } = useServer();
   const lines = shallowRef<readonly LogLine[]>([]);
@@ -50,7 +50,8 @@ export function usePluginLogs(name: () => string): PluginLogs {
       error.value = undefined;
       isPending.value = false;
     } catch (failure) {
-      // The next reading follows a lost connection, and the shell shows that it is lost.
+      // A lost connection is not an error here: the shell shows it, and the next read follows when the connection is
+      // back.
       if (!current.signal.aborted && failure instanceof ClientError) error.value = failure;
     } finally {
       if (reading === current) reading = undefined;

@@ -4,14 +4,14 @@ import { computed, shallowRef, type ComputedRef, type Ref } from 'vue';
 import { useServer } from '../../../server/use-server.ts';
 import { packagePath, type PluginObject } from '../plugin-object.ts';
 
-/** The largest package that the server accepts, in bytes. */
+/** The maximum size of a package that the server accepts, in bytes. */
 const packageBytesMax = 20_971_520;
 
-/** A package that the user has chosen: the server checks it first, and installs it when the user agrees. */
+/** A package that the user has chosen. The server first checks the package, and installs it when the user confirms. */
 export function usePackage(upgraded: () => string | undefined): {
   readonly file: Readonly<Ref<File | undefined>>;
   readonly isTooLarge: ComputedRef<boolean>;
-  /** The object that the server would store, with the report in its status. */
+  /** The Plugin object that the server would store, with the report in its status. */
   readonly planned: ComputedRef<PluginObject | undefined>;
   readonly isChecking: ComputedRef<boolean>;
   readonly isInstalling: ComputedRef<boolean>;
