@@ -150,7 +150,7 @@ export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void>
       `they were folded from epoch ${String(checkpoint.epoch)}, but the log is in epoch ${String(epoch)}`,
     );
   if (checkpoint.epoch < epoch) {
-    // The log of the new epoch may have other events than those folded from the old epoch.
+    // The log of the new epoch may have other events than the old epoch at the folded positions.
     fold.clear();
     return;
   }

@@ -133,7 +133,7 @@ class ServerLoads {
     return (await this.#http(plan)).perSecond;
   }
 
-  /** Creates objects beside watchers, each of which must receive every change exactly once. */
+  /** Creates objects while watchers are connected. Each watcher must receive every change exactly once. */
   async watched(kind: 'closed-loop' | 'paced'): Promise<WatchResult> {
     const { target, path, headers } = this.#server;
     const { metadata } = await this.#server.list('limit=1');

@@ -83,9 +83,7 @@ export async function silentWatchers(
   );
 }
 
-/**
- * Measures the growth of the server's memory while watchers must catch up on 2 MiB of changes and read none of them.
- */
+/** Measures the growth of the server's memory while watchers must catch up on 2 MiB of changes but read nothing. */
 export async function silentJoins(bench: Bench): Promise<readonly Result[]> {
   if (!canReadUsage) return [];
   const [watchers, writes] = [bench.scaled(300), bench.scaled(500)];

@@ -181,8 +181,8 @@ const groupOf = (role: number, place: number): string => `group-${String((role +
 const resourceOf = (place: number): string => `things${String(place >> 1)}`;
 
 /**
- * Returns a rule like those of plugins. The rules of a role are in four groups. Most rules apply to any name, some to a
- * few names, and every tenth rule to paths.
+ * Returns a rule similar to the rules of plugins. The rules of a role are in four API groups. Most rules apply to any
+ * name, some to a few names, and every tenth rule to paths.
  */
 function ruleOf(role: number, place: number, edition: number): Readonly<Record<string, readonly string[]>> {
   const group = groupOf(role, place);
@@ -219,7 +219,10 @@ function drawnRequests(): readonly (readonly (ResourceRequest | NonResourceReque
   );
 }
 
-/** Stored objects as a read model returns them. The measure needs only permission tables, and opens no read model. */
+/**
+ * The stored objects, in the form in which a read model returns them. The measure needs only permission tables, and
+ * opens no read model.
+ */
 class Objects {
   readonly #rows = new Map<string, ReadonlyMap<string, StoredObject>>([
     ['roles', new Map(Array.from({ length: roles }, (_role, role) => [`role-${String(role)}`, roleRow(role, 0)]))],

@@ -44,7 +44,10 @@ export const getWithRoles: Measure = {
     }),
 };
 
-/** Creates many roles of many rules. The user has three of them; only the last rule of the last role is sufficient. */
+/**
+ * Creates many roles with many rules, and gives three roles to the user. Only the last rule of the last role allows the
+ * request.
+ */
 async function makeRoles(url: string): Promise<void> {
   const core = { apiVersion: 'v1alpha1' };
   for (let role = 0; role < roles; role += 1) {

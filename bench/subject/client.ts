@@ -35,7 +35,9 @@ export async function get(url: string, name: string): Promise<Stored> {
   return JSON.parse((await send(url, 'GET', `${widgetsPath}/${name}`)).toString('utf8')) as Stored;
 }
 
-/** Waits until the server has built what the request needs, so that the build does not affect the measure. */
+/**
+ * Waits until the server has built the indexes that the request needs, so that the build does not affect the measure.
+ */
 export async function served(url: string, path: string): Promise<void> {
   for (;;) {
     const answer = await fetch(url + path, { headers: { authorization } });

@@ -2,7 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns types like those of plugins: in two plugins and ten groups, with a schema and subresources like a deployment.
+ * Returns types similar to the types of plugins: in two plugins and ten groups, with a schema and subresources similar
+ * to a Deployment.
  */
 export function manyTypes(count: number): readonly object[] {
   return Array.from({ length: count }, (_type, index) => {

@@ -78,7 +78,7 @@ export function tableColumnsOf(type: TypeSelector): readonly TableColumn[] {
   return tableColumns.value.filter((column) => isOf(column.type, type));
 }
 
-/** Returns a selector whose group may contain `${domain}` with the platform's domain. */
+/** Returns a selector with the platform's domain in place of `${domain}` in its group. */
 export function inDomain({ group, plural }: TypeSelector, domain: string): TypeSelector {
   return { group: withDomain(group, domain), plural };
 }

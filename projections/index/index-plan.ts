@@ -192,8 +192,8 @@ function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Cond
   if (orders.multi[requirement.index] === true)
     return { sequence, ranges, count, negated, oneKey, singleIndex: undefined, holds };
   const singleIndex = requirement.index;
-  // Every object has one posting, so the smaller set can be used: the objects inside the ranges, or those outside. A
-  // single range is kept, since the range may be in the requested order.
+  // Every object has one posting, so a condition can also be tested by the objects outside its ranges. The smaller set
+  // is used. A single range is kept, because it may be in the requested order.
   if (count <= sequence.size / 2) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   if (!negated && ranges.length === 1) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   return {

@@ -116,7 +116,7 @@ function membersAt(object: Members, member: string): Members {
 }
 
 /**
- * Any value except `false`, null and undefined counts as true, so that a malformed `disabled` or `revoked` takes
+ * Treats any value except `false`, null and undefined as true, so that a malformed `disabled` or `revoked` takes
  * effect.
  */
 function isSet(value: unknown): boolean {

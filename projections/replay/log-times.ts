@@ -55,7 +55,7 @@ class LaterEvents {
     if (stampedMs > this.#timeMs) this.#first ??= { timeMs: stampedMs, before };
   }
 
-  /** The position before the first counted event after the time; undefined without a counted event after the time. */
+  /** The position before the event that the fold has found; undefined if no counted event is later than the time. */
   before(): LogPosition | undefined {
     return this.#first?.before;
   }

@@ -21,7 +21,7 @@ export const getAt: Measure = {
       const last = `${seededName(middle.objects - 1)}?at=${at}`;
       expect('version of the last object', (await get(url, last)).metadata.version, middleVersion);
       const first = 1_000;
-      // A quick run has 10,000 objects and requests them in order.
+      // A quick run has only 10,000 objects, and requests them in the order of their names.
       const name = middle.objects === 100_000 ? `${seededName(0).slice(0, -5)}{s}` : `${seededName(0).slice(0, -4)}{n}`;
       const path = `${widgetsPath}/${name}?at=${at}`;
       const request: RequestTemplate = { method: 'GET', path, headers };

@@ -68,8 +68,8 @@ function builderOf(registry: TypeRegistry): () => Promise<void> {
 }
 
 /**
- * Measures requests of documents with `If-None-Match` against GET of one object, and the cost of a change of types.
- * There are 100 types in ten groups.
+ * Measures conditional requests (`If-None-Match`) for API documents against GET of one object, and the cost of a change
+ * of types. There are 100 types in ten groups.
  */
 export const discovery: Measure = {
   name: 'discovery',

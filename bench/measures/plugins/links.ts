@@ -17,7 +17,10 @@ export type LinksVersion = {
   readonly more?: string;
 };
 
-/** A package of a plugin with one type of about ten members, whose versions differ in one required member. */
+/**
+ * Returns the package of a plugin with one type of about ten members. The versions of the package differ in one
+ * required member.
+ */
 export function linksPlugin({ version, member, more = '' }: LinksVersion): Buffer {
   const main = `const link = {
     group: '${group}', version: 'v1', kind: 'Link', singular: 'link', plural: 'links',

@@ -10,7 +10,10 @@ const rename =
   'title === undefined ? undefined : { ...link, spec: { ...spec, label: title } }';
 const more = `migrations: [{ id: 'rename-title', type: link, up: ${rename} }],`;
 
-/** An upgrade that renames a member of 100,000 stored objects by a migration, and reads of other clients meanwhile. */
+/**
+ * Measures an upgrade that renames a member of 100,000 stored objects by a migration, and the reads of other clients
+ * during the migration.
+ */
 export const migrate100k: Measure = {
   name: 'migrate-100k',
   run: async (bench) =>

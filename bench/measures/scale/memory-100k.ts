@@ -8,8 +8,8 @@ import { measureRestart } from './restarts.ts';
 const mebibyte = 1_048_576;
 
 /**
- * Writes 100,000 objects over HTTP. Measures the server's highest memory meanwhile, its memory after a restart, and the
- * time of the restart.
+ * Writes 100,000 objects over HTTP. Measures the server's highest memory during the writes, its memory after a restart,
+ * and the time of the restart.
  */
 export const memory100k: Measure = {
   name: 'memory-100k',

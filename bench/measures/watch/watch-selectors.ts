@@ -28,8 +28,8 @@ const encoding: FrameEncoding = {
 };
 
 /**
- * Measures in this process the work of 10,000 watchers with as many selectors: half of a label, half of a field. Each
- * change is selected by two of them. The time is from the publication of a batch until all its events are written.
+ * Measures in this process the work of 10,000 watchers with as many selectors: half of them select by label, half by
+ * field. Two selectors match each change. The time is from the publication of a batch until all its events are written.
  */
 export const watchSelectors: Measure = {
   name: 'watch-selectors',

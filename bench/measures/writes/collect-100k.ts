@@ -9,8 +9,8 @@ import { authorization } from '../../subject/server.ts';
 import { createRequest, widgetsPath } from '../../subject/widgets.ts';
 
 /**
- * Measures a DELETE of a collection: the time until all objects are deleted, and the latency of a GET meanwhile. In the
- * second case each object has a unique value, whose claim must be released too.
+ * Measures a DELETE of a collection: the time until all objects are deleted, and the latency of a GET during the
+ * deletion. In the second case each object has a unique value, so its claim must be released too.
  */
 export const collect100k: Measure = {
   name: 'collect-100k',

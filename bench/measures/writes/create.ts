@@ -45,7 +45,7 @@ async function measure(bench: Bench, connections: number, cpuMax: number): Promi
   });
 }
 
-/** Creates with a unique value, whose claim is a part of the write, against creates without one. */
+/** Measures creates with a unique value, which include the append of a claim, against creates without one. */
 async function measureUnique(bench: Bench): Promise<readonly Result[]> {
   return bench.withSubject(bench.newDataDir(), async (subject) => {
     const plan = { connections: 64, requests: bench.scaled(20_000), warmUp };

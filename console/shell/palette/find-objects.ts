@@ -9,7 +9,9 @@ const objectsMax = 8;
 const objectsOfTypeMax = 3;
 /** The maximum number of types that one search reads. */
 const typesMax = 60;
-/** The number of concurrent lists. A browser has six connections to a server, and watches use some of them. */
+/**
+ * The number of concurrent lists. A browser opens at most six connections to a server, and watches use some of them.
+ */
 const listsMax = 3;
 
 /** Reads the first objects with names that start with the prefix, by type in the order of the search. */

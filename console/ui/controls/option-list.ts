@@ -18,7 +18,10 @@ export function matchingOptions(options: readonly Option[], text: string): reado
   return [...beginning, ...containing];
 }
 
-/** Returns the indexes of the options to draw: the visible options, some options beside them, and the active option. */
+/**
+ * Returns the indexes of the options to draw: the visible options, a few options before and after them, and the active
+ * option.
+ */
 export function windowOf(
   count: number,
   { first, rows, active }: { readonly first: number; readonly rows: number; readonly active: number },

@@ -21,8 +21,8 @@ export class ObjectsAt {
   }
 
   /**
-   * Returns the JSON of an object that existed at the position. The state is that of the position. The version is the
-   * version of the type that is preferred now.
+   * Returns the JSON of an object in its state at a past position, in the version of the type that is preferred now.
+   * The object must have existed at the position.
    *
    * @throws UnreadableLogError if the log cannot be read now, or if the version index or the log lacks the object's
    * event. Permanent read errors are thrown unchanged.

@@ -161,9 +161,9 @@ function refusedBy(result: Exclude<ClaimResult, Claimed>, value: HeldValue): Val
 type Gained = { readonly values: readonly HeldValue[]; readonly mayGiveUp: (value: HeldValue) => boolean };
 
 /**
- * Returns the values of the event that need a claim: all values except those that the base event contains with a claim.
- * A value has no claim if the value was stored before the index became unique, or if an older index function computed
- * the value. Returns all values if the object's last event in the log is not the base.
+ * Returns the values of the event that need a claim: all values except the values that the base event contains and that
+ * have a claim. A value has no claim if it was stored before the index became unique, or if an older index function
+ * computed it. Returns all values if the object's last event in the log is not the base.
  */
 async function newlyHeld(
   { log }: Pick<ClaimsDependencies, 'log'>,

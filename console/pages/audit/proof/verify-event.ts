@@ -74,8 +74,8 @@ function namedIn(entry: string): Partial<Entry> {
 type Content = { readonly event: ProvenEvent; readonly index: number; readonly named: Partial<Entry> };
 
 /**
- * Compares the recorded bytes in an export with the hashes in the leaf. Compares the recorded actor and time with those
- * on the page.
+ * Compares the recorded bytes in an export with the hashes in the leaf, and the recorded actor and time with the actor
+ * and time on the page.
  */
 async function contentCheck(
   { client, domain }: { readonly client: RemoteClient; readonly domain: string },
