@@ -36,7 +36,8 @@ export async function get(url: string, name: string): Promise<Stored> {
 }
 
 /**
- * Waits until the server has built the indexes that the request needs, so that the build does not affect the measure.
+ * Waits while the server responds with 503, for example because an index is still being built, so that the build does
+ * not affect the measure.
  */
 export async function served(url: string, path: string): Promise<void> {
   for (;;) {

@@ -24,7 +24,7 @@ export const authorization = `Basic ${Buffer.from(`admin:${adminPassword}`).toSt
 export const headers = { Host: '127.0.0.1', Authorization: authorization };
 
 const ownProgram = resolve(import.meta.dirname, '../../src/main.js');
-/** The first start on ten million objects folds their events. */
+/** An hour, because the first start on ten million objects folds all their events. */
 const startTimeoutMs = 3_600_000;
 
 /**

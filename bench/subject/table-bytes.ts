@@ -10,7 +10,7 @@ type Pages = {
   readonly overflowPages: number;
 };
 
-/** The number of rows from which the mean size of an index entry is computed. */
+/** The maximum number of rows from which the mean size of an index entry is computed. */
 const sampledRows = 2_000;
 
 /**

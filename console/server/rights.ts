@@ -2,7 +2,7 @@ import type { RemoteClient, TypeName } from 'ledgerplane/client';
 
 import { roleText, type RoleMetadata } from './role-names.ts';
 
-/** A rule of a role, as the server shows it. */
+/** A rule of a role, in the form of a response. */
 export type Rule = {
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];

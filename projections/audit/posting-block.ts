@@ -53,7 +53,7 @@ export class Tail {
     return true;
   }
 
-  /** Returns the empty tail that follows when this tail was stored as a full block. */
+  /** Returns the empty tail that replaces this tail after its positions were stored as a full block. */
   next(): Tail {
     return new Tail(this.total);
   }

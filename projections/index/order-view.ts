@@ -22,8 +22,8 @@ export type Chunk = {
 };
 
 /**
- * In a multi-valued index, the postings of an object's least and greatest key are marked. A walk counts only one mark,
- * so that each object is found once.
+ * In a multi-valued index, the postings with the least and the greatest key of an object are marked. A walk counts only
+ * the postings with one of the marks, so that each object is found once.
  */
 export const leastMark = 0x40000000;
 export const greatestMark = 0x20000000;

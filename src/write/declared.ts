@@ -20,8 +20,8 @@ type TypesNow = {
 
 /**
  * Returns the type by which a write is decided now, in the version of the request. A plugin may be reloaded while a
- * write waits. If the log then no longer has the declaration of the request's type, or if the rows may have the form of
- * another registered type, the write is decided by the registered type, as a repetition of the request would be.
+ * write waits. The write is then decided by the registered type, like a new request, if the log has another declaration
+ * than the request's type, or if the registered type may store rows in another form.
  */
 export function currentType(
   { declarations, typeOf, servedType }: TypesNow,

@@ -72,7 +72,7 @@ async function listed(
   const { maxMs } = await heldWhile(url, async () => {
     loads.push(await load(position));
   });
-  // Also measures positions at which only a part of the objects was created.
+  // Also measures positions at which only some of the objects existed.
   const parts: string[] = [];
   const begin = position - middle.events / 2;
   for (const share of [0.25, 0.5, 1]) {

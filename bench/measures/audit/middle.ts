@@ -15,8 +15,8 @@ export type Middle = {
   readonly objects: number;
   readonly events: number;
   /**
-   * Waits until the audit indexes are folded. Returns the position of the middle event, as of which all objects have
-   * the version `middleVersion`.
+   * Waits until the audit indexes are folded. Returns the position of the middle event. At this position, all objects
+   * have the version `middleVersion`.
    */
   readonly position: (url: string) => Promise<number>;
 };

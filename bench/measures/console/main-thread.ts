@@ -10,7 +10,8 @@ export function frameWork(events: readonly TraceEvent[]): readonly number[] {
   const threads = events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain');
   const frames = threads
     .map(({ pid, tid }) => workOf(events.filter((event) => event.pid === pid && event.tid === tid)))
-    // Other renderers, for example of the blank page, have hardly any frames.
+    // The measured page has the renderer with the most frames. Other renderers, for example of the blank page, have
+    // hardly any.
     .sort((left, right) => right.length - left.length)[0];
   if (frames === undefined || frames.length === 0) throw new Error('the trace has no frames');
   return frames;

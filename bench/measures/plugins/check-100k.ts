@@ -7,8 +7,8 @@ import { heldWhile } from '../../subject/metrics.ts';
 import { createLinks, invalidIn, linksPlugin, send, shownLinks } from './links.ts';
 
 /**
- * An upgrade that renames a required member of 100,000 stored objects: the check before the upgrade, as a dry run, and
- * the check in the background afterwards.
+ * Measures an upgrade that renames a required member of 100,000 stored objects: the check before the upgrade, as a dry
+ * run, and the check in the background after the upgrade.
  */
 export const check100k: Measure = {
   name: 'check-100k',

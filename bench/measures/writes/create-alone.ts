@@ -20,7 +20,7 @@ export const createAlone: Measure = {
         { measure: name, unit: '/s', ...comparison, floor: 0.6, note: 'against fdatasync of a page alone' },
         {
           measure: `${name}: CPU`,
-          // Seconds for a thousand are milliseconds for one.
+          // The CPU seconds for 1,000 creates equal the CPU milliseconds for one create.
           value: creates.cpu(),
           unit: 'ms',
           floor: 0.4,

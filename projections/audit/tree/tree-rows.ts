@@ -32,7 +32,7 @@ export class TreeRows {
   readonly #table: Table<Buffer, number>;
   /** The last row of each stored level, if the row is not full. */
   readonly #drafts: (Draft | undefined)[] = [];
-  /** The full rows that are not written. */
+  /** The full rows that are not written yet. */
   readonly #full: Draft[] = [];
 
   constructor(table: Table<Buffer, number>) {

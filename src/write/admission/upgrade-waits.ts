@@ -12,7 +12,7 @@ import type { Writer } from './writer.ts';
 
 export type UpgradeWaitsDependencies = {
   readonly clock: Clock;
-  /** The memory of all requests and writes in flight, which includes the waiting ones. */
+  /** The memory of all requests and writes in flight, including the waiting writes. */
   readonly held: Pick<HeldBytes, 'sum'>;
   /** Aborted when this node stops. */
   readonly signal: AbortSignal;
