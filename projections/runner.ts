@@ -58,8 +58,8 @@ export type Progress = {
 };
 
 /**
- * Folds all events up to the head of the log. Makes further passes for events that are appended meanwhile, until a pass
- * folds fewer than `logReadAheadEventsMax` events.
+ * Folds all events up to the head of the log. Repeats this for events that were appended in the meantime, until one
+ * pass folds fewer than `logReadAheadEventsMax` events.
  */
 export async function catchUp(
   log: EventLog,

@@ -11,8 +11,8 @@ import { widgetText, widgetsPath } from '../subject/widgets.ts';
 const path = `${widgetsPath}/measured`;
 
 /**
- * GET of one object over 64 connections with TLS, against the same server without TLS, and the CPU time of one
- * handshake.
+ * Measures GET of one object over 64 connections with TLS, against the same server without TLS. Also measures the CPU
+ * time of one handshake.
  */
 export const getTls: Measure = {
   name: 'get-tls',

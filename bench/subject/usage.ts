@@ -23,7 +23,7 @@ export function usageOf(pid: number): Usage {
   };
 }
 
-/** The share of a core below which a process is idle, and the time for which it must be below it. */
+/** A process is idle if its use of a core stays below this share for `idleSeconds`. */
 const idleShare = 0.05;
 const idleSeconds = 2;
 

@@ -89,7 +89,7 @@ export class EntryDecoder {
   readonly #keys: Shared<readonly IndexKey[]>[] = [];
   readonly #texts = new Shared<string>();
   readonly #f64 = new Float64Array(1);
-  /** The bytes of `#f64`. */
+  /** Has the same memory as `#f64`, so that a number can be read byte by byte. */
   readonly #f64Bytes = new Uint8Array(this.#f64.buffer);
   #record: Buffer = Buffer.alloc(0);
   /**

@@ -11,7 +11,10 @@ import { createRequest } from '../../subject/widgets.ts';
 const perSecond = 2_000;
 const type = { group: 'example.com', version: 'v1alpha1', plural: 'widgets' };
 
-/** Measures an informer of the client: the time until it contains 100,000 objects, and its delay at 2,000 changes/s. */
+/**
+ * Measures an informer of the client: the time until the informer contains 100,000 objects, and its delay at 2,000
+ * changes per second.
+ */
 export const informer100k: Measure = {
   name: 'informer-100k',
   run: async (bench) => {

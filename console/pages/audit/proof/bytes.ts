@@ -36,7 +36,7 @@ export function areEqual(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index]);
 }
 
-/** Whether this page may use Web Crypto: browsers offer it only over HTTPS and on the local machine. */
+/** Whether this page may use Web Crypto. Browsers offer Web Crypto only over HTTPS and on the local machine. */
 export function hasWebCrypto(): boolean {
   return typeof globalThis.crypto === 'object' && 'subtle' in globalThis.crypto;
 }

@@ -8,11 +8,11 @@ export type Samples = {
   /** The id of the node that sent the response. */
   readonly node: string;
   readonly intervalMs: number;
-  /** In epoch milliseconds. */
+  /** The times of the samples in epoch milliseconds. */
   readonly time: readonly number[];
   /** The position of the last folded event, as a decimal number. */
   readonly position: readonly string[];
-  /** By name of the figure; null for an unknown value. */
+  /** The values by name of the figure; null for an unknown value. */
   readonly values: Readonly<Record<string, readonly (number | null)[]>>;
 };
 
