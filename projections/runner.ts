@@ -14,7 +14,10 @@ import {
 export type Fold = {
   /** The categories of streams to fold. A category is the part of a stream's name before the colon. */
   readonly categories: readonly string[];
-  /** The maximum number of events in one transaction, which delays requests. A single append may have more events. */
+  /**
+   * The maximum number of events in one transaction, because requests wait during a transaction. A single append may
+   * have more events.
+   */
   readonly sliceEventsMax: number;
   /** The position of the last folded event; `logStart` if no event is folded. */
   position(): LogPosition;

@@ -12,7 +12,7 @@ const readers = 80;
 /** The address of another client on the same machine. */
 const otherAddress = '127.0.0.2';
 
-/** A user other than the user of the readers. */
+/** The user of the measured request, different from the user of the readers. */
 const victim = 'victim';
 
 /** Measures a long list for another user at another address, while readers request the same list and do not read. */

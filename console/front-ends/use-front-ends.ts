@@ -34,7 +34,7 @@ export function useListedFrontEnds(): void {
     (list, before) => {
       if (list === undefined) return;
       frontEnds.follow(list);
-      // A change of plugins also changes types and roles.
+      // A change of plugins also changes types and roles, so both are read again.
       if (before !== undefined)
         for (const key of ['types', 'rights']) void queries.invalidateQueries({ queryKey: [key] });
     },

@@ -119,8 +119,9 @@ export class Unsettled {
 }
 
 /**
- * Ensures that the append can no longer succeed, by a fence if needed. Returns false if this cannot be ensured now. A
- * stream that ends before the expected revision was read in an older state, and proves nothing.
+ * Ensures that the append can no longer succeed. Returns true if the stream has an event at a revision after
+ * `expected`, or if a fence could be appended there. Returns false otherwise: for example, if the read returned a state
+ * of the stream before `expected`, which is older than the append.
  */
 async function canSettle({ stream, expected }: Sent, { log, uuid, metadata }: Fencing): Promise<boolean> {
   const head = await log.readLast(stream);

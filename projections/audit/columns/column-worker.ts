@@ -26,7 +26,7 @@ type ColumnWork = {
   readonly onError: (error: unknown) => void;
 };
 
-/** The delay after an error, for example if the disk is full or the log is unavailable. */
+/** The delay in milliseconds after an error, for example if the disk is full or the log is unavailable. */
 const retryMs = 1_000;
 /** The maximum number of segments, and of snapshots, that one transaction removes. */
 const droppedPerStep = 16;

@@ -3,7 +3,7 @@ import { computed, shallowRef, type ComputedRef } from 'vue';
 import type { Row } from '../table/table-answer.ts';
 import type { Chosen } from './bulk-run.ts';
 
-/** The most objects of one bulk action. */
+/** The maximum number of objects in one bulk action. */
 export const chosenMax = 1_000;
 
 /** The chosen rows of a table, by uid. */
