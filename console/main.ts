@@ -36,7 +36,7 @@ async function start(): Promise<void> {
   app.use(router);
   app.mount('#app');
   followRights(server, queryClient);
-  // If the server is unreachable at the start, the user is requested as soon as the server is reachable.
+  // Asks the server for the user again after a lost connection, because the request at the start may have failed.
   server.connection.onRestored(() => void identified(server.identify));
 }
 

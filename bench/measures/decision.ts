@@ -201,7 +201,10 @@ function ruleOf(role: number, place: number, edition: number): Readonly<Record<s
   return { apiGroups: [group], resources: [resource, `${resource}/status`], verbs };
 }
 
-/** Returns requests for each group. The rules allow some of the requests, and for the others only similar requests. */
+/**
+ * Returns requests for each group. The rules allow some of the requests. The other requests are only similar to allowed
+ * ones.
+ */
 function drawnRequests(): readonly (readonly (ResourceRequest | NonResourceRequest)[])[] {
   const tails = ['', '/one', '/team-a', '/other', '/one/status'];
   const methods = ['GET', 'GET', 'PUT', 'DELETE'];

@@ -10,8 +10,8 @@ const rulesPerRole = 50;
 const user = { name: 'measured', password: 'bench-password-2' };
 
 /**
- * GET of one object by an ordinary user with many rules, of which one allows the request, against GET by the
- * administrator.
+ * GET of one object by an ordinary user with many rules, against GET by the administrator. Only one rule allows the
+ * request of the ordinary user.
  */
 export const getWithRoles: Measure = {
   name: 'get-with-roles',

@@ -10,7 +10,7 @@ export type TypeSchema = {
   readonly schema: JsonSchema;
   /** The schemas to which references in `schema` point: `#/components/schemas/<name>`. */
   readonly components: Readonly<Record<string, JsonSchema>>;
-  /** The fields by which lists can be selected and sorted, for example `spec.size`. */
+  /** The fields in selectors and sort orders of lists, for example `spec.size`. */
   readonly fields: readonly string[];
   /** The declared columns of tables, with the JSON pointers of their values. */
   readonly columns: readonly { readonly name: string; readonly pointer: string }[];

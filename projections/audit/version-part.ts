@@ -42,8 +42,8 @@ type VersionPartOptions = {
 
 /**
  * The version index: the positions of each object's events, in blocks of 256 revisions (`position-block.ts`). The keys
- * of a stream's blocks begin with the first eight bytes of the stream's digest. If two streams have equal first bytes,
- * the later stream has its whole digest instead.
+ * of a stream's blocks begin with the first eight bytes of the stream's digest. If an earlier stream has the same eight
+ * bytes, the keys begin with the whole digest instead.
  */
 export class VersionPart implements AuditPart, VersionReader {
   readonly name = 'versions';

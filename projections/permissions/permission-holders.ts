@@ -23,7 +23,7 @@ export class RoleSet {
   #rights: HeldRights | undefined;
   /** The version of the roles for which `#rights` was computed. */
   #version = 0;
-  /** The rights of tokens that are limited to some of these roles, by the `roles` array in the token's record. */
+  /** The rights of tokens with only some of these roles. The key is the `roles` array of the token's record. */
   #restricted = new WeakMap<readonly string[], RoleSet>();
 
   constructor(bound: readonly string[], standing: readonly string[], { roles, remembered }: RoleSetDependencies) {

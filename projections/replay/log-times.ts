@@ -39,8 +39,8 @@ export async function positionAt(
 }
 
 /**
- * Finds the first counted event with a later time. An event that is more than `clockDifferenceMsMax` ahead of a later
- * event comes from a wrong clock and is not counted. `audit/time-part.ts` has the same rule.
+ * Finds the first counted event that is later than a given time. An event that is more than `clockDifferenceMsMax`
+ * ahead of a following event comes from a wrong clock and is not counted. `audit/time-part.ts` has the same rule.
  */
 class LaterEvents {
   readonly #timeMs: number;

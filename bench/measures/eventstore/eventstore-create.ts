@@ -58,7 +58,7 @@ export const eventStoreCreate: Measure = {
               ...(store.isReal ? { floor: 0.6 } : {}),
               note: `${store.name}; against appends of the driver alone, ${data.length.toString()} bytes`,
             },
-            // Reports CPU time, since other processes on the machine hardly change it.
+            // Reports CPU time, because other processes on the machine hardly change it.
             {
               measure: 'EventStoreDB: POST create: CPU',
               value: perThousand(spent.node),

@@ -3,8 +3,8 @@ import type { Result } from '../../result.ts';
 import { median } from '../../rounds.ts';
 
 /**
- * Starts a server on `dataDir` and on an empty log by turns. Returns the time by which the start with objects is
- * longer. Both logs have been started before.
+ * Starts a server on `dataDir` and on an empty log in turns. Returns the difference of the start times. Both logs must
+ * have been started before.
  */
 export async function measureRestart(
   bench: Bench,

@@ -26,7 +26,9 @@ export type PlotOptions = {
 const dashes: readonly number[][] = [[], [6, 3], [2, 3]];
 const axisFont = '11px "Inter Variable", system-ui, sans-serif';
 
-/** Returns the options of a plot of values over time: lines from zero, few marks, and no legend by the library. */
+/**
+ * Returns the uPlot options of a plot of values over time: lines from zero, and few marks. uPlot's own legend is off.
+ */
 export function plotOptions(options: PlotOptions): uPlot.Options {
   const { colours, valueText, timeText } = options;
   const axis: uPlot.Axis = {

@@ -30,8 +30,8 @@ type Write = {
 };
 
 /**
- * The bytes by which an object may grow when a finalizer is removed, because a number in the metadata may get another
- * digit.
+ * The maximum growth of an object in bytes when a finalizer is removed. The object may grow, because a number in the
+ * metadata may get another digit.
  */
 const grownBytesMax = 64;
 
