@@ -28,7 +28,7 @@ export class LineCounter {
     );
   }
 
-  /** Reads the response from its head on. */
+  /** Reads the next bytes of the response, which begins with its head. */
   read(chunk: Buffer): void {
     this.#reader.read(chunk);
   }

@@ -15,7 +15,10 @@ type BatchOptions = RebuildOptions & {
   readonly categories: readonly string[];
   /** The size in bytes at which the open batch is written. */
   readonly bytesMax: number;
-  /** Up to this position, another reader checks the log's index of streams (`ScanOptions`). */
+  /**
+   * `ScanOptions.indexedUntil`: up to this position, another reader checks the log's index of streams, so the scan need
+   * not check it.
+   */
   readonly indexedUntil: LogPosition;
 };
 
