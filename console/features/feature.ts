@@ -19,8 +19,8 @@ declare module 'vue-router' {
     readonly menu?: MenuEntry;
     /** Whether the page is shown without a sidebar and without a log-in. */
     readonly isPublic?: boolean;
-    /** Whether the page's files are loaded after the first page of a session, before the user opens the page. */
-    readonly isPreloaded?: boolean;
+    /** Loads the page's files before the user opens the page: after the first page of a session. */
+    readonly preload?: () => Promise<unknown>;
   }
 }
 

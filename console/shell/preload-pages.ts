@@ -5,14 +5,9 @@ import { after } from '../server/browser-clock.ts';
 /** The maximum wait for an idle page before its files are loaded, in milliseconds. */
 const idleWaitMsMax = 500;
 
-/**
- * Loads the files of the routes with `isPreloaded` while the page is idle, so that a click opens these pages at once.
- */
+/** Loads the files of the routes with `preload` while the page is idle, so that a click opens these pages at once. */
 export function preloadPages(router: Pick<Router, 'getRoutes'>): void {
-  for (const { meta, components } of router.getRoutes()) {
-    const load = meta.isPreloaded === true ? components?.['default'] : undefined;
-    if (typeof load === 'function') loadWhenIdle(load as () => Promise<unknown>);
-  }
+  for (const { meta } of router.getRoutes()) if (meta.preload !== undefined) loadWhenIdle(meta.preload);
 }
 
 /** Ignores a failure: opening the page requests the files again. */

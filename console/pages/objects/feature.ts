@@ -1,14 +1,15 @@
 import { defineFeature } from '../../features/feature.ts';
 
 const typeAddress = ':group/:version/:plural';
+const loadTables = async () => import('./objects-page.vue');
 
 export default defineFeature({
   routes: [
     {
       path: `/objects/${typeAddress}`,
       name: 'objects',
-      component: async () => import('./objects-page.vue'),
-      meta: { title: 'objects.title', isPreloaded: true },
+      component: loadTables,
+      meta: { title: 'objects.title', preload: loadTables },
     },
     {
       path: `/create/${typeAddress}`,
