@@ -44,7 +44,8 @@ export function createServer(origin: string): Server {
       answered();
     }
   };
-  const client = connect({ url: origin, session: csrfOf(session), fetch: observed });
+  // Queries and bulk actions repeat their requests themselves, so that a user can stop them.
+  const client = connect({ url: origin, session: csrfOf(session), fetch: observed, retryMs: 0 });
   let platform: Platform | undefined;
   const identified = async (): Promise<Account | undefined> => {
     platform ??= await client.request<Platform>('/version');
