@@ -33,8 +33,10 @@ export function useSections(): Sections {
   const plugins = usePluginTitles();
   const links = computed(() => menu.value.filter(({ permissions }) => has(permissions)));
 
+  const withPages = computed(() => coveredTypesOf(platform.domain));
+
   function isCovered(type: ServedType): boolean {
-    return coveredTypesOf(platform.domain).some((each) => isOf(each, type));
+    return withPages.value.some((each) => isOf(each, type));
   }
 
   const sections = computed(() => {
