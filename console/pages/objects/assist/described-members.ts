@@ -1,5 +1,5 @@
 import { resolved, type JsonSchema, type TypeSchema } from '../../../server/type-schema.ts';
-import { isSchema, namesIn } from '../form/field-kind.ts';
+import { isSchema, membersIn, namesIn, schemasIn } from '../form/field-kind.ts';
 import { metadataSchema } from '../form/metadata-schema.ts';
 
 type Components = TypeSchema['components'];
@@ -37,7 +37,7 @@ export function membersOf(described: Described, components: Components): readonl
   const names = new Set<string>();
   const required = new Set<string>();
   for (const { schema, isAlternative } of described) {
-    for (const name of Object.keys(propertiesOf(schema))) names.add(name);
+    for (const name of Object.keys(membersIn(schema['properties']))) names.add(name);
     if (!isAlternative) for (const name of namesIn(schema['required'])) required.add(name);
   }
   return [...names]
@@ -45,7 +45,7 @@ export function membersOf(described: Described, components: Components): readonl
       name,
       isRequired: required.has(name),
       schemas: expanded(
-        described.flatMap(({ schema }) => schemaIn(propertiesOf(schema), name)),
+        described.flatMap(({ schema }) => schemaIn(membersIn(schema['properties']), name)),
         components,
       ),
     }))
@@ -87,13 +87,13 @@ export function textOf(described: Described, keyword: string): string {
 export function isContainer(described: Described): 'object' | 'array' | undefined {
   const types = new Set(described.flatMap(({ schema }) => typesIn(schema)));
   if (types.has('array') && !types.has('string')) return 'array';
-  const hasMembers = described.some(({ schema }) => Object.keys(propertiesOf(schema)).length > 0);
+  const hasMembers = described.some(({ schema }) => Object.keys(membersIn(schema['properties'])).length > 0);
   return hasMembers || types.has('object') ? 'object' : undefined;
 }
 
 function metadataOf(root: Described, components: Components, isNew: boolean): JsonSchema {
   const served = expanded(below(root, 'metadata'), components);
-  const properties = Object.entries(propertiesOf(metadataSchema)).map(([name, schema]) => {
+  const properties = Object.entries(membersIn(metadataSchema['properties'])).map(([name, schema]) => {
     const description = textOf(expanded(below(served, name), components), 'description');
     return [name, { ...(isSchema(schema) ? schema : {}), ...(description === '' ? {} : { description }) }];
   });
@@ -106,7 +106,7 @@ function below(described: Described, step: string | number): readonly JsonSchema
       const { items, prefixItems } = schema;
       return [items, ...unknownsIn(prefixItems)].filter(isSchema);
     }
-    const declared = schemaIn(propertiesOf(schema), step);
+    const declared = schemaIn(membersIn(schema['properties']), step);
     return declared.length > 0 ? declared : [schema['additionalProperties']].filter(isSchema);
   });
 }
@@ -123,8 +123,9 @@ function expanded(schemas: readonly JsonSchema[], components: Components): Descr
       return;
     }
     found.push({ schema, isAlternative });
-    for (const part of listIn(schema['allOf'])) visit(part, isAlternative, depth + 1);
-    for (const keyword of ['anyOf', 'oneOf']) for (const part of listIn(schema[keyword])) visit(part, true, depth + 1);
+    for (const part of schemasIn(schema['allOf'])) visit(part, isAlternative, depth + 1);
+    for (const keyword of ['anyOf', 'oneOf'])
+      for (const part of schemasIn(schema[keyword])) visit(part, true, depth + 1);
   };
   for (const schema of schemas) visit(schema, false, 0);
   return found;
@@ -133,14 +134,6 @@ function expanded(schemas: readonly JsonSchema[], components: Components): Descr
 /** A description next to a reference belongs to the member itself. */
 function textsOf({ title, description }: JsonSchema): JsonSchema {
   return { ...(title === undefined ? {} : { title }), description };
-}
-
-function listIn(value: unknown): readonly JsonSchema[] {
-  return Array.isArray(value) ? value.filter(isSchema) : [];
-}
-
-function propertiesOf({ properties }: JsonSchema): JsonSchema {
-  return isSchema(properties) ? properties : {};
 }
 
 function schemaIn(properties: JsonSchema, name: string): readonly JsonSchema[] {

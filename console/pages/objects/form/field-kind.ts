@@ -146,11 +146,11 @@ export function namesIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-function membersIn(value: unknown): JsonSchema {
+export function membersIn(value: unknown): JsonSchema {
   return isSchema(value) ? value : {};
 }
 
-function schemasIn(value: unknown): readonly JsonSchema[] {
+export function schemasIn(value: unknown): readonly JsonSchema[] {
   return Array.isArray(value) ? value.filter(isSchema) : [];
 }
 
