@@ -32,6 +32,26 @@ async function retype(page: Page, editor: Locator, text: string): Promise<void> 
 
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
 
+test('a table is read once, also if front ends and another language load after it', withBrowser, async (t) => {
+  await create('read-once');
+  await stage.visit(t, {}, async ({ page, open }) => {
+    let reads = 0;
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      const isTable = request.headers()['accept']?.includes('as=Table') === true;
+      if (pathname === api && isTable && !searchParams.has('watch')) reads += 1;
+    });
+    await open(`${widgets}?fieldSelector=metadata.name%3Dread-once`);
+    await rowOf(page, 'read-once').getByRole('checkbox').check();
+    await page.getByRole('link', { name: 'My comments' }).waitFor();
+    await page.getByRole('button', { name: /^Account/u }).click();
+    await page.getByText('简体中文').click();
+    await page.locator('html[lang="zh-CN"]').waitFor();
+    t.equal(await rowOf(page, 'read-once').getByRole('checkbox').isChecked(), true, 'the row stays chosen');
+    t.equal(reads, 1);
+  });
+});
+
 test('a table follows changes, without a reload', withBrowser, async (t) => {
   await create('live-a', { size: 1 });
   await stage.visit(t, {}, async ({ page, open, picture }) => {

@@ -1,6 +1,6 @@
 import { computed, onScopeDispose, shallowRef, watch, type Ref } from 'vue';
 
-import type { ServedType } from '../../../server/served-types.ts';
+import { typePath, type ServedType } from '../../../server/served-types.ts';
 import { usePermission, useServer } from '../../../server/use-server.ts';
 import { LiveTable } from './live-table.ts';
 import { PagedTable } from './paged-table.ts';
@@ -32,7 +32,8 @@ export function useShownTable(
     return table;
   };
   const current = shallowRef(create());
-  watch([type, limit, columns, isWatched, () => JSON.stringify(query())], () => {
+  // A table depends on the address of its type only: the name of the type changes with the language and with front ends.
+  watch([() => typePath(type()), limit, columns, isWatched, () => JSON.stringify(query())], () => {
     current.value.close();
     current.value = create();
   });
