@@ -32,7 +32,7 @@ export function useShownTable(
     return table;
   };
   const current = shallowRef(create());
-  // A table depends on the address of its type only: the name of the type changes with the language and with front ends.
+  // A table depends only on the address of its type. The name of the type changes with the language and the front ends.
   watch([() => typePath(type()), limit, columns, isWatched, () => JSON.stringify(query())], () => {
     current.value.close();
     current.value = create();
