@@ -91,7 +91,7 @@ test('a server that hangs is noticed, and the page goes on when it answers again
 });
 
 test('a page shows its mark until the server has answered', withBrowser, async (t) => {
-  await stage.visit(t, {}, async ({ page, open }) => {
+  await stage.visit(t, {}, async ({ page }) => {
     let proceed = (): void => undefined;
     const answered = new Promise<void>((resolve) => {
       proceed = resolve;
@@ -100,7 +100,7 @@ test('a page shows its mark until the server has answered', withBrowser, async (
       await answered;
       await route.continue();
     });
-    await open('/');
+    await page.goto('/console/');
     await page.getByRole('heading', { name: 'Waiting for the server' }).waitFor();
     proceed();
     await page.getByRole('heading', { name: 'Home' }).waitFor();

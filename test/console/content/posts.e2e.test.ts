@@ -40,7 +40,7 @@ test('an editor writes a post, previews, saves, publishes and unpublishes it', w
     await checkLook(t, page);
     await picture('content-editor');
     await page.keyboard.press('Control+s');
-    await page.getByText('Saved').waitFor();
+    await page.getByText('Saved', { exact: true }).waitFor();
     await page.waitForURL(/\/apps\/content\/posts\/post-\w+$/u);
     await page.getByText('No unsaved changes').waitFor();
     const name = page.url().split('/').at(-1) ?? '';

@@ -101,7 +101,7 @@ export class Stage {
       if (!('user' in visit) || visit.user !== undefined) await logIn(context, visit);
       const open = async (path: string): Promise<void> => {
         await page.goto(`/console${path}`);
-        await page.locator('main').first().waitFor();
+        await page.locator('main:not(.starting)').first().waitFor();
       };
       await act({ page, context, problems, open, picture });
       t.strictSame(problems.list(), [], 'the page has no problems');
